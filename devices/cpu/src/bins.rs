@@ -326,3 +326,19 @@ impl Tables {
         self.counts[..self.bins].iter().copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_may_be_full_are_gathered() {
+        let mut counts = Tables::new(3, 100).expect("memory");
+        // As after so many rounds: the next one is the last before they may be full.
+        counts.rounds = u32::MAX - 1;
+        counts.spread[0] = u32::MAX - 1;
+        counts.count((0..30).map(|i| i % 4));
+        let most = u64::from(u32::MAX - 1);
+        assert_eq!(counts.sums().collect::<Vec<_>>(), [most + 8, 8, 7]);
+    }
+}

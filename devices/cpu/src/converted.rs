@@ -2,14 +2,24 @@
 //! outputs that are converted from it. For kernels that look at each element of an operand many times.
 
 use crate::cast::Bits;
-use crate::scratch::{Scratch, scratch};
+use crate::scratch::{Scratch, scratch, unwritten};
 use monomorph_core::strides::{DimVec, preserve_strides};
 use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{DType, Geometry, Result, Strided, TensorRef};
 
 /// Memory for so many elements, zero.
 pub(crate) fn zeroed(elements: usize, dtype: DType) -> Result<Scratch<u128>> {
-    scratch(elements.saturating_mul(dtype.size()).div_ceil(size_of::<u128>()))
+    scratch(units(elements, dtype))
+}
+
+/// Memory for so many elements, of no particular values.
+pub(crate) fn room(elements: usize, dtype: DType) -> Result<Scratch<u128>> {
+    unwritten(units(elements, dtype))
+}
+
+/// Units of 16 bytes for so many elements.
+fn units(elements: usize, dtype: DType) -> usize {
+    elements.saturating_mul(dtype.size()).div_ceil(size_of::<u128>())
 }
 
 /// A copy of an operand in a dtype, in memory of its own.

@@ -216,6 +216,8 @@ fn large_ones_are_tiled() {
         ([2, 33, 2, 3], [40, 33, 3, 3], 1),
         ([1, 20, 1, 7], [35, 20, 3, 3], 1),
         ([2, 9, 2, 5], [64, 9, 3, 3], 1),
+        // Many more weights than elements of the image, for several threads; the last panel is not full.
+        ([1, 64, 8, 9], [130, 64, 3, 3], 1),
     ];
     each_is_the_sum_of_all_terms(&cases, [1, 2], [1, 0]);
 }

@@ -257,11 +257,6 @@ impl Deref for LaidOut<'_> {
     }
 }
 
-/// Units for so many elements of `T`.
-fn units<T>(elements: usize) -> usize {
-    elements.saturating_mul(size_of::<T>()).div_ceil(size_of::<u128>())
-}
-
 impl<'a> Job<'a> {
     /// The weight in the order of a kernel: as it is kept, or as `lay_out` gives it.
     fn laid_out(&self, lay_out: impl FnOnce() -> Result<Scratch<u128>>) -> Result<LaidOut<'a>> {

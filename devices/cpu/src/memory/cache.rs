@@ -24,7 +24,7 @@ const DEFAULT_LIMIT: usize = 1 << 30;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Bytes of the blocks that tensors hold.
+    /// Bytes of the blocks that tensors hold, and kernels that work in them.
     pub live: usize,
     /// Bytes of the blocks that are kept for reuse.
     pub cached: usize,

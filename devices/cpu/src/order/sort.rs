@@ -98,7 +98,8 @@ impl Packed {
             none => none.insert(unwritten(self.items.len())?),
         };
         let (items, room) = (&mut self.items[..n], &mut spare[..n]);
-        match if n > CACHED && passes > 1 { by_digit(items, room, top) } else { None } {
+        let ends = if n > CACHED && passes > 1 { by_digit(items, room, top) } else { None };
+        match ends {
             Some(ends) => {
                 // They are in the spare room now, which has the items from here on.
                 std::mem::swap(&mut self.items, spare);

@@ -40,15 +40,10 @@ impl<T: Real> Work for Rows<'_, T> {
     fn run<I: Isa>(self) {
         for (x, y) in self.x.chunks_exact(self.n).zip(self.y.chunks_exact_mut(self.n)) {
             let most = largest(x);
-            let prefetch = |x: &[T]| {
-                if self.n <= PREFETCHED {
-                    prefetch_run(x.as_ptr().wrapping_add(self.n).cast(), size_of_val(x));
-                }
-            };
             let mut total = 0.0;
             if self.log {
                 for x in x.chunks(STEP) {
-                    prefetch(x);
+                    prefetch_next(x, self.n);
                     total += sum([x], |[x]| (x - most).exp_at::<I>());
                 }
                 let log = T::of(total).log_at::<I>();
@@ -56,13 +51,21 @@ impl<T: Real> Work for Rows<'_, T> {
                 continue;
             }
             for (x, y) in x.chunks(STEP).zip(y.chunks_mut(STEP)) {
-                prefetch(x);
+                prefetch_next(x, self.n);
                 y.iter_mut().zip(x).for_each(|(y, &x)| *y = (x - most).exp_at::<I>());
                 total += sum([&*y], |[y]| y);
             }
             let total = T::of(total);
             y.iter_mut().for_each(|y| *y = *y / total);
         }
+    }
+}
+
+/// Prefetches what lies behind a part of a row in the next one, of rows of `n` elements.
+#[inline(always)]
+fn prefetch_next<T>(part: &[T], n: usize) {
+    if n <= PREFETCHED {
+        prefetch_run(part.as_ptr().wrapping_add(n).cast(), size_of_val(part));
     }
 }
 

@@ -16,9 +16,9 @@ mod sight;
 pub(super) use planes::{Planes, by_planes};
 
 use super::lattice::Lattice;
-use super::{Job, LaidOut, units};
+use super::{Job, LaidOut};
+use crate::converted::zeroed;
 use crate::isa::{Isa, Kernel};
-use crate::scratch::scratch;
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use monomorph_iter::share;
@@ -122,7 +122,7 @@ impl<'a, T: Number> Weights<'a, T> {
     unsafe fn new(job: &Job<'a>, lattice: &Lattice, by_tap: bool) -> Result<Self> {
         let (groups, taps) = (job.plan.groups, lattice.taps.len());
         let lay_out = || {
-            let mut words = scratch(units::<T>((taps + 1) * groups))?;
+            let mut words = zeroed((taps + 1) * groups, T::DTYPE)?;
             let weights: &mut [T] = bytemuck::cast_slice_mut(&mut words);
             for group in 0..groups {
                 for tap in 0..=taps {

@@ -1,8 +1,9 @@
 //! The weights in the order of rows: panel by panel, those of a panel's channels side by side.
 
 use super::Shifted;
-use crate::conv::{Memory, units};
-use crate::scratch::{Scratch, unwritten};
+use crate::conv::Memory;
+use crate::converted::room;
+use crate::scratch::Scratch;
 use crate::tile_copy::{Tile, TileCopier};
 use crate::tile_product::Number;
 use monomorph_core::Result;
@@ -18,7 +19,7 @@ impl<T: Number> Shifted<'_, T> {
     pub(super) unsafe fn laid_out(&self) -> Result<Scratch<u128>> {
         let panels = self.job.plan.groups * self.panels();
         let panel = self.tall * self.depth();
-        let mut own = unwritten::<u128>(units::<T>(panels * panel))?;
+        let mut own = room(panels * panel, T::DTYPE)?;
         let to = Memory(own.as_mut_ptr().cast::<T>());
         let together = if is_parallel(panels * panel, GRAIN) { GRAIN.div_ceil(panel.max(1)) } else { panels.max(1) };
         let to = &to;
@@ -41,7 +42,7 @@ impl<T: Number> Shifted<'_, T> {
         let live = self.tall.min(self.made - first);
         let from: SmallVec<[_; 32]> =
             (first..first + live).map(|made| self.job.weight::<T>(group, made, 0, [0; 3])).collect();
-        // Channels at equal distances, of which each has its weights in a run: a matrix, turned round.
+        // Channels at equal distances, of which each has its weights in a run: a matrix, which is transposed.
         let step = from.get(1).map_or(0, |next| next.addr().wrapping_sub(from[0].addr()) as isize);
         let are_runs = self.places.iter().zip(0..).all(|(&place, k)| place == k);
         if live == self.tall && live > 1 && are_runs {

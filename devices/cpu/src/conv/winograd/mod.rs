@@ -19,10 +19,11 @@
 mod kernel;
 mod transforms;
 
-use super::{Job, LaidOut, Memory, units};
-use crate::scratch::{Scratch, scratch, unwritten};
+use super::{Job, LaidOut, Memory};
+use crate::converted::zeroed;
+use crate::scratch::{Scratch, unwritten};
 use kernel::{Piece, Stage, TALL, width};
-use monomorph_core::{Result, list};
+use monomorph_core::{DType, Result, list};
 use monomorph_iter::{is_parallel, pieces, share};
 use monomorph_ops::conv::{ConvAxis, Pass};
 use std::ops::Range;
@@ -183,7 +184,7 @@ impl<'a> Winograd<'a> {
     /// A1 for elements of float32.
     unsafe fn transform(&self) -> Result<Scratch<u128>> {
         let groups = self.job.plan.groups;
-        let mut own = scratch::<u128>(units::<f32>(self.place(groups, 0, 0)))?;
+        let mut own = zeroed(self.place(groups, 0, 0), DType::F32)?;
         let to = own.as_mut_ptr().cast::<f32>();
         for group in 0..groups {
             for (made, seen) in (0..self.made).flat_map(|made| (0..self.seen).map(move |seen| (made, seen))) {
