@@ -170,6 +170,7 @@ monomorph_macros::families! { [crate]
     composite::losses::vectors: VectorLosses,
     composite::entropy: Entropies,
     composite::normalize: Normalizations,
+    composite::encoder: Encoders,
     partial;
     contract::products: Products,
     contract::grouped: GroupedProducts,

@@ -6,6 +6,7 @@ dtypes' tolerances alone: that PyTorch is off by more from float64 is what some 
 """
 
 import recipes_fourier
+import recipes_layers
 import recipes_linalg
 import torch
 
@@ -13,6 +14,7 @@ import torch
 NAMED = (
     "ldexp.Tensor", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor", "var_mean.correction", "nanmedian.dim",
     "index_select.out", "masked_select.out", *recipes_linalg.NAMED,
+    *recipes_layers.NAMED,
 )  # fmt: skip
 # Operators whose outputs are given, too.
 WITH_OUT = ("threshold_backward", "glu_backward", "_fft_r2c")
@@ -21,7 +23,7 @@ BASES = (
     "upsample_linear1d cdist _cdist_backward col2im replication_pad1d_backward multi_margin_loss_backward ldexp max_pool1d "
     "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff "
     "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm"
-).split() + recipes_fourier.BASES + recipes_linalg.BASES
+).split() + recipes_fourier.BASES + recipes_linalg.BASES + recipes_layers.BASES
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
 
@@ -258,5 +260,5 @@ def edges(name):
     base = name.split(".")[0].removesuffix("_")
     named = any(overload.startswith(f"{base}.") for overload in NAMED)
     if base in BASES and (name in NAMED if named else base in WITH_OUT or "." not in name):
-        recipes = (globals(), vars(recipes_fourier), vars(recipes_linalg))
+        recipes = (globals(), vars(recipes_fourier), vars(recipes_linalg), vars(recipes_layers))
         yield from next(of[base] for of in recipes if base in of)(name)

@@ -136,6 +136,8 @@ def cholesky_inverse(name):
         return
     for upper in (True, False):
         yield {"self": x, "upper": upper}
+    for singular in (torch.diag(torch.tensor([1.0, 0.0, 2.0])), torch.eye(2).repeat(2, 1, 1).tril() - torch.eye(2)):
+        yield {"self": singular, "upper": False}
 
 
 def cholesky_solve(name):

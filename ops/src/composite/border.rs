@@ -8,7 +8,7 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::callees::Callees;
+use super::callees::{Callees, Fillers};
 use super::pad::{constant_pad_nd, overflow};
 use super::steps::Steps;
 use super::tensor;
@@ -170,6 +170,41 @@ pub(super) fn padded_by<C: Callees, const N: usize>(
     cut(calls, continued(calls, this, &added, beyond)?, &paddings)
 }
 
+/// Elements of a dimension, side by side, each of which shows an element inside: start, length, where the first of
+/// those lies inside, and whether they come in reverse order.
+type Shown = (i64, i64, i64, bool);
+
+/// All elements of a continued dimension, in their order.
+fn shown(p: &Padding, beyond: Beyond) -> Vec<Shown> {
+    let added = p.added();
+    let [cut_front, cut_behind] = [p.front, p.behind].map(|by| by.min(0));
+    let inside = p.size.saturating_add(cut_front).saturating_add(cut_behind);
+    let [front, behind] = added.borders(beyond).map(|(start, length, from)| {
+        let (start, from) = (start.saturating_add(cut_front), from.saturating_sub(added.front));
+        match beyond {
+            Beyond::Edge => (start..start.saturating_add(length)).map(|at| (at, 1, from, false)).collect(),
+            _ if length > 0 => vec![(start, length, from, beyond == Beyond::Reflection)],
+            _ => Vec::new(),
+        }
+    });
+    [front, vec![(added.front, inside, cut_front.saturating_neg(), false)], behind].concat()
+}
+
+/// Adds every element of `grad` to the one of `sum` that it shows, in their order: sums of half dtypes are rounded one
+/// by one, so that the order counts. The dimensions of `paddings` come from the first to the last.
+fn add_shown(calls: &Calls<'_>, sum: &AnyTensor, grad: &AnyTensor, paddings: &[Padding], beyond: Beyond) -> Result<()> {
+    let Some((p, rest)) = paddings.split_first() else {
+        return calls.tensor("add_.Tensor", [sum.clone().into(), grad.clone().into(), 1.into()]).map(drop);
+    };
+    for (start, length, to, is_reversed) in shown(p, beyond) {
+        let place = calls.narrow(sum, p.dim, to, length)?;
+        let part = calls.narrow(grad, p.dim, start, length)?;
+        let part = if is_reversed { Callees::flip(calls, &part, &[p.dim as i64])? } else { part };
+        add_shown(calls, &place, &part, rest, beyond)?;
+    }
+    Ok(())
+}
+
 /// The gradient: what lies beyond an edge is added to the elements that are seen there.
 pub(super) fn folded<const N: usize>(
     calls: &Calls<'_>,
@@ -193,6 +228,14 @@ pub(super) fn folded<const N: usize>(
     if !this.dtype().is_floating() && !is_complex {
         let (what, got) = ("argument self has dtype", this.dtype());
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "floating-point and complex dtypes" }.into());
+    }
+    if matches!(this.dtype(), DType::F16 | DType::BF16) {
+        let (sizes, format) = (this.sizes(), strides::suggest_format(this.sizes(), this.strides()));
+        let sum = calls.empty(sizes, this.dtype(), this.device(), format)?;
+        calls.fill(sum.clone(), Scalar::Int(0))?;
+        let outermost: Vec<Padding> = paddings.iter().rev().copied().collect();
+        add_shown(calls, &sum, grad, &outermost, beyond)?;
+        return Ok(sum);
     }
     // What was cut off has no gradient.
     let cut: Vec<i64> =

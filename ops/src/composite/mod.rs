@@ -32,6 +32,7 @@ pub mod distances;
 #[doc(hidden)]
 pub mod each;
 pub mod edges;
+pub mod encoder;
 pub mod entropy;
 pub mod equality;
 pub mod fake_quantize;

@@ -33,6 +33,19 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         "binary_cross_entropy" if base == Base::Tensor && matches!(arg.name(), "self" | "target") => {
             Tensor::<Cpu>::from_slice(&[0.5f32; 6], [3, 2]).ok().map(|t| IValue::from(t.into_any()))
         }
+        "_transformer_encoder_layer_fwd" => match arg.name() {
+            "src" => f32(&[1, 3, 2]),
+            "embed_dim" => Some(IValue::Int(2)),
+            "num_heads" => Some(IValue::Int(1)),
+            "qkv_weight" => f32(&[6, 2]),
+            "qkv_bias" => f32(&[6]),
+            "proj_weight" => f32(&[2, 2]),
+            "ffn_weight_1" => f32(&[3, 2]),
+            "ffn_bias_1" => f32(&[3]),
+            "ffn_weight_2" => f32(&[2, 3]),
+            _ if base == Base::Tensor && arg.name() != "mask" => f32(&[2]),
+            _ => None,
+        },
         "cosine_embedding_loss" if arg.name() == "target" => f32(&[3]),
         "_pdist_backward" if matches!(arg.name(), "grad_output" | "pdist") => f32(&[3]),
         "cross_entropy_loss" if arg.name() == "label_smoothing" => Some(IValue::Float(0.5)),

@@ -172,7 +172,9 @@ impl Kernel for CholeskySolve {
 
 impl Kernel for CholeskyInverse {
     fn compute<E: Number>(part: &mut Part<'_, E>, plan: &MatrixPlan<CholeskyOptions>) -> Result<()> {
-        let Part { inputs: [factor, ..], elements: [x, ..], .. } = part;
+        let Part { inputs: [factor, ..], elements: [x, ..], integers: [info, _], .. } = part;
+        let zero = diagonal(factor, plan.sizes[0]).position(|x| x == E::zero());
+        info[0] = zero.map_or(0, |row| row as i32 + 1);
         identity(x, plan.sizes[0]);
         by_factor(factor, x, plan)
     }

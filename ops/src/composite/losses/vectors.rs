@@ -18,7 +18,9 @@ pub fn hinge_embedding_loss(
 ) -> Result<AnyTensor> {
     let zeros = calls.mul(this.clone(), 0i64)?;
     let zeros = calls.tensor("fill.Scalar", [zeros.into(), 0i64.into()])?;
-    let rest = calls.tensor("rsub.Scalar", [this.clone(), margin.into(), 1i64.into()])?;
+    // The margin takes the dtype of the tensor, also where that drops its fraction.
+    let margins = calls.tensor("fill.Scalar", [this.clone(), margin.into()])?;
+    let rest = calls.sub(margins, this.clone())?;
     let rest = calls.tensor("clamp_min", [rest.into(), 0i64.into()])?;
     let [apart, alike] = [1i64, -1].map(|n| calls.tensor("ne.Scalar", [target.clone(), n.into()]));
     let apart = calls.tensor("where.self", [apart?.into(), rest.into(), zeros.clone().into()])?;
@@ -117,6 +119,9 @@ pub fn triplet_margin_loss(
 /// `cosine_similarity`.
 pub fn cosine_similarity(calls: &Calls<'_>, first: &IValue, second: &IValue, dim: i64, eps: f64) -> Result<AnyTensor> {
     let (a, b) = (tensor(first, "x1")?, tensor(second, "x2")?);
+    if eps < 0.0 {
+        return Err(rule("argument eps is negative; accepted is 0 or more"));
+    }
     let got = common_dtype(first, second)?;
     if !got.is_floating() {
         let (what, accepted) = ("the operands promote to", "floating dtypes");

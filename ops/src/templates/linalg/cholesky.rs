@@ -69,7 +69,12 @@ impl MatrixFn for CholeskyInverse {
         let size = call.one_square(OF_SELF)?;
         call.set_sizes([size, size, size]);
         call.input(2, Order::Columns)?;
-        call.output(Kind::Elements, &[size, size], Order::Columns)
+        call.output(Kind::Elements, &[size, size], Order::Columns)?;
+        call.info(false)
+    }
+
+    fn checks(_: &CholeskyOptions) -> Option<Failure> {
+        Some(Failure::Singular)
     }
 }
 

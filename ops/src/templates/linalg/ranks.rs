@@ -30,6 +30,17 @@ pub(super) fn matrix(this: &AnyTensor) -> Result<[i64; 2]> {
     }
 }
 
+/// An error if the elements are halves, which have no singular values, even if there are none.
+fn check_single(this: &AnyTensor) -> Result<()> {
+    match this.dtype() {
+        got @ (DType::F16 | DType::BF16) => {
+            let (what, accepted) = ("argument self has dtype", "float32, float64, complex64 and complex128");
+            Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What values count as zero: those up to an absolute bound, or up to a relative one times the largest.
 struct Bounds {
     absolute: AnyTensor,
@@ -44,22 +55,24 @@ impl Bounds {
     }
 
     /// The relative bound where none is given: the larger side of the matrix times the rounding of its elements.
-    fn default(this: &AnyTensor, [rows, columns]: [i64; 2]) -> f64 {
-        epsilon(this.dtype()) * rows.max(columns) as f64
+    fn default(this: &AnyTensor) -> Result<f64> {
+        let [rows, columns] = matrix(this)?;
+        check_single(this)?;
+        Ok(epsilon(this.dtype()) * rows.max(columns) as f64)
     }
 
     fn of_numbers(calls: &Calls<'_>, this: &AnyTensor, absolute: Option<f64>, relative: Option<f64>) -> Result<Bounds> {
-        let sizes = matrix(this)?;
-        let relative = relative.unwrap_or_else(|| match absolute {
-            Some(absolute) if absolute > 0.0 => 0.0,
-            _ => Bounds::default(this, sizes),
-        });
+        matrix(this)?;
+        let relative = match relative {
+            Some(relative) => relative,
+            None => Bounds::default(this).map(|bound| if absolute > Some(0.0) { 0.0 } else { bound })?,
+        };
         let number = |number| Bounds::number(calls, this, number);
         Ok(Bounds { absolute: number(absolute.unwrap_or(0.0))?, relative: number(relative)? })
     }
 
     fn of_tensors(calls: &Calls<'_>, this: &AnyTensor, absolute: &IValue, relative: &IValue) -> Result<Bounds> {
-        let default = Bounds::default(this, matrix(this)?);
+        matrix(this)?;
         let given = |value: &IValue, what: &'static str| -> Result<Option<AnyTensor>> {
             match value.as_tensor() {
                 Some(t) if t.dtype().is_complex() => {
@@ -73,10 +86,10 @@ impl Bounds {
         let number = |number| Bounds::number(calls, this, number);
         let relative = match (relative, &absolute) {
             (Some(relative), _) => relative,
-            (None, None) => number(default)?,
+            (None, None) => number(Bounds::default(this)?)?,
             (None, Some(absolute)) => {
                 let is_positive = calls.binary("gt.Scalar", absolute.clone(), 0i64)?;
-                let choices = [is_positive.into(), number(0.0)?.into(), number(default)?.into()];
+                let choices = [is_positive.into(), number(0.0)?.into(), number(Bounds::default(this)?)?.into()];
                 calls.tensor("where.self", choices)?
             }
         };
@@ -97,6 +110,7 @@ pub(super) fn adjoint(calls: &Calls<'_>, t: &AnyTensor) -> Result<AnyTensor> {
 }
 
 fn pseudo_inverse(calls: &Calls<'_>, this: &AnyTensor, bounds: &Bounds, hermitian: bool) -> Result<AnyTensor> {
+    check_single(this)?;
     if this.numel() == 0 {
         let mut sizes = this.sizes().to_vec();
         let last = sizes.len().saturating_sub(1);

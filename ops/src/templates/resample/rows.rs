@@ -257,7 +257,7 @@ native! {
     out: _upsample_lanczos2d_aa_backward.grad_input, structured: Resampled<UpsampleLanczos2dAaBackward>;
 
     func: upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
-    out: upsample_nearest2d.vec_out, operator: Sized<UpsampleNearest2d>;
+    autogen: upsample_nearest2d.vec_out, operator: Sized<UpsampleNearest2d>;
 
     func: upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
     operator: Sized<UpsampleNearest3d>;
@@ -277,7 +277,7 @@ native! {
 
     func: upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
         -> Tensor,
-    out: upsample_bilinear2d.vec_out, operator: Sized<UpsampleBilinear2d>;
+    autogen: upsample_bilinear2d.vec_out, operator: Sized<UpsampleBilinear2d>;
 
     func: upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
         -> Tensor,
