@@ -37,7 +37,10 @@ macro_rules! register_family {
 ///
 /// Another namespace, or an operator that is defined already.
 pub fn register_quantized(library: &mut Library) -> Result<()> {
-    register_family!(monomorph_ops::composite::quantized, library)
+    library.all_or_none(|library| {
+        register_family!(monomorph_ops::composite::quantized, library)?;
+        register_family!(monomorph_ops::composite::quantized_parts, library)
+    })
 }
 
 /// Defines operators `transformers::*`, which programs exported from models of that Python library call, in a library

@@ -8,7 +8,8 @@
 //! r=100            so many numbers of the request's dtype in ascending order
 //! [i=9;i=9]        a list of tensors
 //! out=DTYPE        a tensor of the request's sizes, to be written
-//! 2 1.5 true none s=floor l=0+1
+//! d                the request's dtype
+//! 2 1.5 true none s=floor l=0+1 l=true+false
 //! ```
 
 use crate::serve::{Work, sizes};
@@ -39,6 +40,7 @@ pub fn arguments(work: &Work, words: &str) -> Result<Stack, String> {
                     });
                     items.collect::<Result<_, _>>().map(IValue::Tensors)
                 }
+                None if word == "d" => Ok(work.dtype.into()),
                 None => dense(work, word, 2)?.map_or_else(|| value(word), |tensor| Ok(tensor.into())),
             }
         })
@@ -93,8 +95,10 @@ fn value(word: &str) -> Result<IValue, String> {
         ("false", _) => Ok(IValue::Bool(false)),
         (_, Some(("s", text))) => Ok(IValue::Str(text.into())),
         (_, Some(("l", list))) => {
-            let list: Result<Vec<i64>, _> = list.split('+').map(str::parse).collect();
-            list.map(IValue::Ints).map_err(|_| unknown())
+            let items = || list.split('+');
+            let numbers = || items().map(str::parse).collect::<Result<Vec<i64>, _>>().map(IValue::Ints);
+            let flags = items().map(str::parse).collect::<Result<Vec<bool>, _>>().map(IValue::Bools);
+            flags.or_else(|_| numbers()).map_err(|_| unknown())
         }
         _ => number().map_err(|_| unknown()),
     }

@@ -259,9 +259,15 @@ std::vector<c10::IValue> arguments(const Work& work, const std::string& text) {
             values.emplace_back(list);
         }
         else if (Tensor made = dense_word(work, w, 2); made.defined()) values.emplace_back(made);
+        else if (w == "d") values.emplace_back(static_cast<int64_t>(work.dtype));
         else if (w == "none") values.emplace_back();
         else if (w == "true" || w == "false") values.emplace_back(w == "true");
         else if (w.rfind("s=", 0) == 0) values.emplace_back(w.substr(2));
+        else if (w.rfind("l=true", 0) == 0 || w.rfind("l=false", 0) == 0) {
+            c10::List<bool> flags;
+            for (const std::string& flag : split(w.substr(2), '+')) flags.push_back(flag == "true");
+            values.emplace_back(flags);
+        }
         else if (w.rfind("l=", 0) == 0) values.emplace_back(numbers(w.substr(2), '+'));
         else if (w.find_first_of(".e") == std::string::npos) values.emplace_back(static_cast<int64_t>(std::stoll(w)));
         else values.emplace_back(std::stod(w));

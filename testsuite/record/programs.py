@@ -202,6 +202,31 @@ class Quantized(torch.nn.Module):
         return codes, y, scale, zero, narrow, half, even, middle, between, back, columns, product
 
 
+class Tokens(torch.nn.Module):
+    """Weights with a scale for each group of elements, times tokens with a scale each that is found in each run."""
+
+    def __init__(self):
+        super().__init__()
+        import torch.ao.quantization.fx._decomposed  # Defines the operators.
+
+        weight = torch.randn(6, 8)
+        self.register_buffer("scales", weight.view(6, 2, 4).abs().amax(2) / 7)
+        self.register_buffer("zeros", torch.tensor([[1, 0]] * 6))
+        quantize = torch.ops.quantized_decomposed.quantize_per_channel_group
+        self.register_buffer("weight", quantize(weight, self.scales, self.zeros, -8, 7, torch.int8, 4))
+
+    def forward(self, x):
+        q = torch.ops.quantized_decomposed
+        scales, zeros = q.choose_qparams_per_token_asymmetric(x, torch.int8)
+        codes = q.quantize_per_token(x, scales, zeros, -128, 127, torch.int8)
+        tokens = q.dequantize_per_token(codes, scales, zeros, -128, 127, torch.int8, torch.float32)
+        weight = q.dequantize_per_channel_group(self.weight, self.scales, self.zeros, -8, 7, torch.int8, 4, torch.float32)
+        y = torch.nn.functional.linear(tokens, weight)
+        narrow = q.quantize_per_token(y.half(), scales.float(), zeros, -100, 100, torch.int16)
+        whole = q.dequantize_per_channel_group(self.weight, self.scales[:, :1], None, -8, 7, torch.int8, 32, torch.float16)
+        return codes, scales, zeros, tokens, y, narrow, whole
+
+
 class Rounded(torch.nn.Module):
     """Floats at the steps of a quantized dtype."""
 
@@ -400,6 +425,8 @@ def main():
     record("chain", Chain(), [pair(6), pair(11)], dynamic=(sizes, sizes))
     record("rounded", Rounded(), [((floats(), floats()), {}), ((edged, floats()), {})], core=True)
     record("filtered", Filtered(), [((torch.randn(1, 32, 12, 14),), {})])
+    torch.manual_seed(5)
+    record("tokens", Tokens(), [((torch.randn(2, 3, 8),), {}), ((torch.randn(2, 3, 8).abs() * 9,), {})])
 
 
 if __name__ == "__main__":

@@ -221,6 +221,17 @@ unsafe fn moved_as<T: Copy>(from: *const u8, from_stride: isize, to: *mut u8, to
             return;
         }
     }
+    if (from_stride, to_stride) == (-dense, dense) {
+        // A known stride, so that the compiler reverses whole vectors.
+        for i in 0..n {
+            let at = to.cast::<T>().wrapping_add(i);
+            // SAFETY: R1.
+            let value = unsafe { from.cast::<T>().wrapping_sub(i).read_unaligned() };
+            // SAFETY: R1.
+            unsafe { at.write_unaligned(value) };
+        }
+        return;
+    }
     if to_stride == dense {
         for i in 0..n {
             let source = from.wrapping_offset(i as isize * from_stride).cast::<T>();

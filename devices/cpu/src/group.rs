@@ -5,6 +5,7 @@ use crate::device::Cpu;
 use crate::order::key::{Keys, Word};
 use crate::order::select;
 use crate::order::sort::Packed;
+use crate::scratch::unwritten;
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::group::{GroupInputs, GroupPlan, Grouping, Groups};
@@ -48,6 +49,9 @@ impl Ready {
         if plan.grouping == Grouping::Sorted && keys.nan().is_none() {
             return self.sorted(keys);
         }
+        if plan.grouping == Grouping::Consecutive && plan.columns == 1 {
+            return self.consecutive(keys);
+        }
         let rows = Rows::new(self.matrix.elements::<U>(), plan.columns, Keys::new(self.dtype, false))?;
         let order = rows.in_order(plan)?;
         let [values, inverse, counts, number] = &mut self.outputs;
@@ -89,6 +93,43 @@ impl Ready {
 }
 
 impl Ready {
+    /// Groups of equal elements one after another.
+    fn consecutive<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
+        let (elements, nan) = (self.matrix.elements::<U>(), keys.nan());
+        // Where groups start, and where the last one ends: each place is written, and kept if it is one.
+        let mut starts = unwritten::<usize>(elements.len() + 1)?;
+        let (mut groups, mut i, mut before) = (0, 0, elements.first().map(|&x| keys.key(x)).unwrap_or_default());
+        keys.each(elements, |key| {
+            starts[groups] = i;
+            // NaN is not equal to itself.
+            groups += usize::from(i == 0 || key != before || Some(key) == nan);
+            (i, before) = (i + 1, key);
+        });
+        starts[groups] = elements.len();
+        let starts = &starts[..=groups];
+        let [values, inverse, counts, number] = &mut self.outputs;
+        values.write(|values: &mut [U]| {
+            values.iter_mut().zip(&starts[..groups]).for_each(|(value, &start)| *value = elements[start]);
+            Ok(())
+        })?;
+        inverse.write(|inverse: &mut [i64]| {
+            if !inverse.is_empty() {
+                for (group, ends) in starts.windows(2).enumerate() {
+                    inverse[ends[0]..ends[1]].fill(group as i64);
+                }
+            }
+            Ok(())
+        })?;
+        counts.write(|counts: &mut [i64]| {
+            counts.iter_mut().zip(starts.windows(2)).for_each(|(count, ends)| *count = (ends[1] - ends[0]) as i64);
+            Ok(())
+        })?;
+        number.write(|number: &mut [i64]| {
+            number.fill(groups as i64);
+            Ok(())
+        })
+    }
+
     /// Groups of single elements, each of which can be made of its key, in order.
     fn sorted<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
         let elements = self.matrix.elements::<U>();

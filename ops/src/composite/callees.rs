@@ -44,6 +44,9 @@ pub trait Callees {
     /// `diagonal`.
     fn diagonal(&self, t: &Self::Tensor, offset: i64, dim1: usize, dim2: usize) -> Result<Self::Tensor>;
 
+    /// `as_strided`.
+    fn as_strided(&self, t: &Self::Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Self::Tensor>;
+
     /// `clone` in a format.
     fn cloned(&self, t: &Self::Tensor, format: MemoryFormat) -> Result<Self::Tensor>;
 
@@ -127,6 +130,11 @@ impl Callees for Calls<'_> {
         self.tensor("diagonal", [t.clone().into(), offset.into(), (dim1 as i64).into(), (dim2 as i64).into()])
     }
 
+    fn as_strided(&self, t: &AnyTensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<AnyTensor> {
+        let [sizes, strides] = [sizes, strides].map(|list| IValue::Ints(list.to_vec()));
+        self.tensor("as_strided", [t.clone().into(), sizes, strides, offset.into()])
+    }
+
     fn cloned(&self, t: &AnyTensor, format: MemoryFormat) -> Result<AnyTensor> {
         self.tensor("clone", [t.clone().into(), format.into()])
     }
@@ -198,6 +206,10 @@ impl<D: Device> Callees for Typed<D> {
 
     fn diagonal(&self, t: &Tensor<D>, offset: i64, dim1: usize, dim2: usize) -> Result<Tensor<D>> {
         viewed(t, |g| crate::rearrange::diagonal(g, offset, dim1 as i64, dim2 as i64))
+    }
+
+    fn as_strided(&self, t: &Tensor<D>, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor<D>> {
+        viewed(t, |g| view::as_strided(g, sizes, strides, Some(offset)))
     }
 
     fn cloned(&self, t: &Tensor<D>, format: MemoryFormat) -> Result<Tensor<D>> {

@@ -47,62 +47,101 @@ pub fn diagflat<C: Fillers>(calls: &C, this: &C::Tensor, offset: i64) -> Result<
 
 /// `tril`: the elements up to a diagonal, zeros above it.
 pub fn tril<C: Fillers>(calls: &C, this: &C::Tensor, diagonal: i64) -> Result<C::Tensor> {
-    triangle(calls, this, |row, columns| (0, diagonal.saturating_add(row).saturating_add(1).clamp(0, columns)))
-}
-
-/// `triu`: the elements from a diagonal on, zeros below it.
-pub fn triu<C: Fillers>(calls: &C, this: &C::Tensor, diagonal: i64) -> Result<C::Tensor> {
-    triangle(calls, this, |row, columns| (diagonal.saturating_add(row).clamp(0, columns), columns))
-}
-
-/// A copy of the columns that `part` names for each row, zeros elsewhere. Rows that have the same columns, whole ones
-/// in a tall matrix, are copied at once.
-fn triangle<C: Fillers>(calls: &C, this: &C::Tensor, part: impl Fn(i64, i64) -> (i64, i64)) -> Result<C::Tensor> {
-    let t = C::any(this);
-    let &[.., rows, columns] = t.sizes() else {
-        return Err(ErrorKind::DimCount { arg: "self", got: t.ndim(), accepted: "2 or more" }.into());
-    };
-    let (row_dim, column_dim) = (t.ndim().saturating_sub(2), t.ndim().saturating_sub(1));
-    let result = calls.full_like(this, t.sizes(), Scalar::Int(0))?;
-    if t.numel() == 0 {
-        return Ok(result);
-    }
-    let within = |t: &C::Tensor, row: i64, count: i64, (start, end): (i64, i64)| {
-        let rows = calls.narrow(t, row_dim, row, count)?;
-        calls.narrow(&rows, column_dim, start, end.saturating_sub(start))
-    };
-    let mut row = 0;
-    while row < rows {
-        let columns_here = part(row, columns);
-        let next = end_of_run(row, rows, |row| part(row, columns) == columns_here);
-        let count = next.saturating_sub(row);
-        if columns_here.0 < columns_here.1 {
-            let source = within(this, row, count, columns_here)?;
-            calls.copy_into(within(&result, row, count, columns_here)?, &source)?;
-        }
-        row = next;
-    }
+    let result = zeros_of_matrices(calls, this)?;
+    copy_lower(calls, this, &result, diagonal)?;
     Ok(result)
 }
 
-/// The first row behind `row` that differs, where rows that are the same lie at the start and the end: found by
-/// doubling steps, so that a tall matrix is not walked.
-fn end_of_run(row: i64, rows: i64, is_same: impl Fn(i64) -> bool) -> i64 {
-    // `low` is the same; `high` differs, or is the end.
-    let (mut low, mut high, mut step) = (row, rows, 1_i64);
-    while let Some(next) = low.checked_add(step).filter(|next| *next < rows) {
-        if !is_same(next) {
-            high = next;
-            break;
+/// `triu`: the elements from a diagonal on, zeros below it. They are the lower ones of the transposed matrix.
+pub fn triu<C: Fillers>(calls: &C, this: &C::Tensor, diagonal: i64) -> Result<C::Tensor> {
+    let result = zeros_of_matrices(calls, this)?;
+    let last = C::any(this).ndim().saturating_sub(1);
+    let [from, to] = [this, &result].map(|t| calls.transpose(t, last.saturating_sub(1), last));
+    copy_lower(calls, &from?, &to?, diagonal.saturating_neg())?;
+    Ok(result)
+}
+
+fn zeros_of_matrices<C: Fillers>(calls: &C, this: &C::Tensor) -> Result<C::Tensor> {
+    let t = C::any(this);
+    match t.ndim() {
+        got @ 0..2 => Err(ErrorKind::DimCount { arg: "self", got, accepted: "2 or more" }.into()),
+        _ => calls.full_like(this, t.sizes(), Scalar::Int(0)),
+    }
+}
+
+/// Copies the elements of matrices up to a diagonal, in as few copies as their sizes have bits:
+///
+/// ```text
+///   a a a b            whole rows and columns at once; of the triangle between them the diagonal, the blocks of
+///   a a a c b          one element below it (c), those of two (d), of four (e), ...: blocks of a size lie at equal
+///   a a a d d b        distances, so all of them are one view
+///   a a a d d c b
+/// ```
+fn copy_lower<C: Fillers>(calls: &C, from: &C::Tensor, to: &C::Tensor, diagonal: i64) -> Result<()> {
+    let &[.., rows, columns] = C::any(from).sizes() else { return Ok(()) };
+    let last = C::any(from).ndim().saturating_sub(1);
+    let copy = |part: &dyn Fn(&C::Tensor) -> Result<C::Tensor>| calls.copy_into(part(to)?, &part(from)?);
+    // Rows before the first one are empty, those from the second one on are whole.
+    let whole = columns.saturating_sub(diagonal).saturating_sub(1).clamp(0, rows);
+    let first = diagonal.saturating_neg().clamp(0, whole);
+    let rows_from =
+        |t: &C::Tensor, start: i64, end: i64| calls.narrow(t, last.saturating_sub(1), start, end.saturating_sub(start));
+    if whole < rows {
+        copy(&|t| rows_from(t, whole, rows))?;
+    }
+    // The triangle has `n` rows, and begins behind columns that all of its rows have.
+    let (n, left) = (whole.saturating_sub(first), first.saturating_add(diagonal));
+    if n == 0 {
+        return Ok(());
+    }
+    if left > 0 {
+        copy(&|t| calls.narrow(&rows_from(t, first, whole)?, last, 0, left))?;
+    }
+    let corner = |t: &C::Tensor| calls.narrow(&rows_from(t, first, whole)?, last, left, n);
+    let (from, to) = (corner(from)?, corner(to)?);
+    let copy = |part: &dyn Fn(&C::Tensor) -> Result<C::Tensor>| calls.copy_into(part(&to)?, &part(&from)?);
+    copy(&|t| calls.diagonal(t, 0, last.saturating_sub(1), last))?;
+    let mut side = 1_i64;
+    while side < n {
+        let (pair, whole_pairs) = (side.saturating_mul(2), n.checked_div(side.saturating_mul(2)).unwrap_or(0));
+        let start = whole_pairs.saturating_mul(pair);
+        // A view of them all has a dimension more than the tensor.
+        let together = if last.saturating_add(1) < strides::MAX_DIMS { whole_pairs } else { 1 };
+        for block in (0..whole_pairs).step_by(together.max(1) as usize) {
+            copy(&|t| blocks(calls, t, [together, side, side], block.saturating_mul(pair)))?;
         }
-        low = next;
-        step = step.saturating_mul(2);
+        let height = n.saturating_sub(start).saturating_sub(side);
+        if height > 0 {
+            copy(&|t| blocks(calls, t, [1, height, side], start))?;
+        }
+        side = pair;
     }
-    while high.saturating_sub(low) > 1 {
-        let middle = low.midpoint(high);
-        if is_same(middle) { low = middle } else { high = middle }
-    }
-    high
+    Ok(())
+}
+
+/// Blocks of a size below the diagonal of matrices: as many as are said, the first one beside element `start` of the
+/// diagonal, the others each two widths further.
+fn blocks<C: Callees>(
+    calls: &C,
+    corner: &C::Tensor,
+    [count, height, width]: [i64; 3],
+    start: i64,
+) -> Result<C::Tensor> {
+    let t = C::any(corner);
+    let (mut sizes, mut strides) = (DimVec::from_slice(t.sizes()), DimVec::from_slice(t.strides()));
+    let (Some(down), Some(right)) = (strides.iter().rev().nth(1).copied(), strides.last().copied()) else {
+        return Ok(corner.clone());
+    };
+    sizes.truncate(sizes.len().saturating_sub(2));
+    strides.truncate(sizes.len());
+    sizes.extend((count > 1).then_some(count));
+    sizes.extend([height, width]);
+    // Distances of elements of the matrix, which do not overflow.
+    let along = down.wrapping_add(right);
+    strides.extend((count > 1).then(|| along.wrapping_mul(width).wrapping_mul(2)));
+    strides.extend([down, right]);
+    let offset = t.offset().wrapping_add(along.wrapping_mul(start)).wrapping_add(down.wrapping_mul(width));
+    calls.as_strided(corner, &sizes, &strides, offset)
 }
 
 /// `fill_diagonal_`: one number on the diagonal where all indices are equal; in a tall matrix again behind each square.

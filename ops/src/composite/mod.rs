@@ -51,6 +51,7 @@ pub mod pad;
 pub mod patches;
 pub mod products;
 pub mod quantized;
+pub mod quantized_parts;
 pub mod queries;
 pub mod recurrent;
 pub mod repeat;

@@ -26,7 +26,7 @@ fn bounds(dtype: DType) -> Result<[i64; 2]> {
     }
 }
 
-fn check_bounds(quant_min: i64, quant_max: i64, dtype: DType) -> Result<()> {
+pub(super) fn check_bounds(quant_min: i64, quant_max: i64, dtype: DType) -> Result<()> {
     let [low, high] = bounds(dtype)?;
     let outside = [("quant_min", quant_min), ("quant_max", quant_max)];
     match outside.into_iter().find(|(_, bound)| !(low..=high).contains(bound)) {
@@ -69,7 +69,7 @@ fn steps(
 }
 
 /// Two numbers as arguments.
-fn numbers(quant_min: i64, quant_max: i64) -> [IValue; 2] {
+pub(super) fn numbers(quant_min: i64, quant_max: i64) -> [IValue; 2] {
     [quant_min, quant_max].map(|bound| Scalar::Int(bound).into())
 }
 

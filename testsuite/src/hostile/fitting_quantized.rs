@@ -19,7 +19,11 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
     if !fake && !name.contains("quantize_per") && !name.starts_with("choose_qparams") {
         return None;
     }
-    let channels: &[i64] = if name.contains("per_channel") { &[2] } else { &[] };
+    let channels: &[i64] = match name {
+        _ if name.contains("group") || name.contains("token") => &[3, 1],
+        _ if name.contains("per_channel") => &[2],
+        _ => &[],
+    };
     let stored = if name.starts_with("dequantize") { DType::U8 } else { DType::F32 };
     match (arg.name(), arg.ty().base()) {
         ("scale" | "scales", Base::Tensor) => of(DType::F32, channels),
@@ -30,6 +34,9 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         ("zero_point" | "axis", Base::Int) => Some(IValue::Int(1)),
         ("quant_min", Base::Int) => Some(IValue::Int(0)),
         ("quant_max", Base::Int) => Some(IValue::Int(127)),
+        ("group_size", _) => Some(IValue::Int(2)),
+        ("output_dtype", _) => Some(IValue::DType(DType::F32)),
+        ("dtype", _) if name == "choose_qparams_per_token" => Some(IValue::DType(DType::I8)),
         ("dtype", _) => Some(IValue::DType(DType::U8)),
         _ => None,
     }

@@ -2,8 +2,10 @@
 
 use super::kernels::BLOCK;
 use super::placed::Placed;
+use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_ops::index::IndexRange;
+use std::marker::PhantomData;
 
 /// A tensor of indices, and what they mean.
 #[derive(Clone)]
@@ -17,6 +19,62 @@ pub(super) struct Lookup {
     pub(super) step: isize,
     pub(super) arg: &'static str,
     pub(super) dim: Option<usize>,
+    pub(super) level: Level,
+}
+
+/// Indices side by side, and the places that they get.
+///
+/// Invariant: index `i` lies `i * step` bytes from `from`, in bounds and initialised, for each of the places.
+struct IndexRun<'a> {
+    lookup: &'a Lookup,
+    from: *const u8,
+    step: isize,
+    places: &'a mut [isize],
+}
+
+/// The same of type `T`, in the frame of a level: the product of an index and its step is a vector's there.
+struct Placing<'a, T, const ADDS: bool>(IndexRun<'a>, PhantomData<T>);
+
+impl<I: Isa, T: Copy + Into<i64>, const ADDS: bool> Kernel<I> for Placing<'_, T, ADDS> {
+    type Output = bool;
+    type Home = T;
+
+    #[inline(always)]
+    fn run(self, _: I) -> bool {
+        let IndexRun { lookup, from, step, places } = self.0;
+        let (low, size, base) = (lookup.low(), lookup.size, lookup.step as i64);
+        let span = size.wrapping_sub(low) as u64;
+        let put = |place: &mut isize, from_start: i64| {
+            let at = from_start.wrapping_mul(base) as isize;
+            *place = if ADDS { place.wrapping_add(at) } else { at };
+        };
+        // SAFETY: index `i` is in bounds and initialised.
+        let at = |i: usize| unsafe { from.wrapping_offset(i as isize * step).cast::<T>().read_unaligned() }.into();
+        // SAFETY: index `i`, which is dense, is in bounds and initialised.
+        let dense = |i: usize| unsafe { from.cast::<T>().wrapping_add(i).read_unaligned() }.into();
+        if lookup.range == IndexRange::Modulo {
+            for (i, place) in places.iter_mut().enumerate() {
+                // The answer says so if the size is 0.
+                put(place, at(i).checked_rem_euclid(size).unwrap_or(0));
+            }
+            return size != 0;
+        }
+        let mut bad = false;
+        if step == size_of::<T>() as isize {
+            for (i, place) in places.iter_mut().enumerate() {
+                let index: i64 = dense(i);
+                bad |= index.wrapping_sub(low) as u64 >= span;
+                put(place, index.wrapping_add(index >> 63 & size));
+            }
+        } else {
+            for (i, place) in places.iter_mut().enumerate() {
+                let index: i64 = at(i);
+                bad |= index.wrapping_sub(low) as u64 >= span;
+                put(place, index.wrapping_add(index >> 63 & size));
+            }
+        }
+        !bad
+    }
 }
 
 impl Lookup {
@@ -47,57 +105,13 @@ impl Lookup {
     ///
     /// Index `i` lies `i * step` bytes from `from`, in bounds and initialised.
     pub(super) unsafe fn place(&self, from: *const u8, step: isize, places: &mut [isize], adds: bool) -> bool {
+        let run = IndexRun { lookup: self, from, step, places };
         match (self.is_wide(), adds) {
-            // SAFETY: the caller's promise; the tensor is of int64.
-            (true, false) => unsafe { self.place_as::<i64, false>(from, step, places) },
-            // SAFETY: the caller's promise; the tensor is of int64.
-            (true, true) => unsafe { self.place_as::<i64, true>(from, step, places) },
-            // SAFETY: the caller's promise; the tensor is of int32.
-            (false, false) => unsafe { self.place_as::<i32, false>(from, step, places) },
-            // SAFETY: the caller's promise; the tensor is of int32.
-            (false, true) => unsafe { self.place_as::<i32, true>(from, step, places) },
+            (true, false) => self.level.enter(Placing::<i64, false>(run, PhantomData)),
+            (true, true) => self.level.enter(Placing::<i64, true>(run, PhantomData)),
+            (false, false) => self.level.enter(Placing::<i32, false>(run, PhantomData)),
+            (false, true) => self.level.enter(Placing::<i32, true>(run, PhantomData)),
         }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`place`](Lookup::place), for indices of type `T`.
-    #[inline(always)]
-    unsafe fn place_as<T: Copy + Into<i64>, const ADDS: bool>(
-        &self,
-        from: *const u8,
-        step: isize,
-        places: &mut [isize],
-    ) -> bool {
-        let (low, size, base) = (self.low(), self.size, self.step as i64);
-        let span = size.wrapping_sub(low) as u64;
-        let modulo = self.range == IndexRange::Modulo;
-        let mut bad = modulo && size == 0;
-        let mut each = |place: &mut isize, index: i64| {
-            let from_start = match modulo {
-                // `bad` says so if the size is 0.
-                true => index.checked_rem_euclid(size).unwrap_or(0),
-                false => {
-                    bad |= index.wrapping_sub(low) as u64 >= span;
-                    index.wrapping_add(index >> 63 & size)
-                }
-            };
-            let at = from_start.wrapping_mul(base) as isize;
-            *place = if ADDS { place.wrapping_add(at) } else { at };
-        };
-        if step == size_of::<T>() as isize {
-            for (i, place) in places.iter_mut().enumerate() {
-                // SAFETY: index `i`, which is dense, is in bounds.
-                each(place, unsafe { from.cast::<T>().wrapping_add(i).read_unaligned() }.into());
-            }
-        } else {
-            for (i, place) in places.iter_mut().enumerate() {
-                let at = from.wrapping_offset(i as isize * step).cast::<T>();
-                // SAFETY: index `i` is in bounds.
-                each(place, unsafe { at.read_unaligned() }.into());
-            }
-        }
-        !bad
     }
 
     /// Looks at every index; an error names the first that is out of range.

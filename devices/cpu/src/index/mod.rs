@@ -124,13 +124,14 @@ impl Ready {
     }
 
     fn lookups(&self, plan: &IndexPlan, base: &Placed) -> Result<SmallVec<[Lookup; 2]>> {
+        let level = crate::level()?;
         let lookup = |index: &monomorph_ops::index::IndexTensor| -> Result<Lookup> {
             let tensor = self.tensor(index.operand)?.clone();
             let (size, step, dim) = match index.of {
                 Indexes::Dim(d) => (base.sizes[d], base.step(d), Some(d)),
                 Indexes::Elements => (base.numel() as i64, base.dtype.size() as isize, None),
             };
-            Ok(Lookup { data: tensor.data, tensor, size, range: index.range, step, arg: index.arg, dim })
+            Ok(Lookup { data: tensor.data, tensor, size, range: index.range, step, arg: index.arg, dim, level })
         };
         plan.indices.iter().map(lookup).collect()
     }

@@ -12,9 +12,8 @@ pub(super) struct Ending<R> {
 
 impl<R: Real> Ending<R> {
     pub(super) fn of(product: &Product) -> Ending<R> {
-        let number = |x: monomorph_core::Scalar| R::of(x.to_f64());
-        let beta = (!product.overwrites()).then(|| number(product.beta));
-        Ending { alpha: number(product.alpha), beta }
+        let beta = (!product.overwrites()).then(|| R::of(product.beta));
+        Ending { alpha: R::of(product.alpha), beta }
     }
 
     /// The element of C; `before` reads what it was, which is asked of initialised elements only.

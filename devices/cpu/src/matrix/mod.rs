@@ -132,6 +132,9 @@ impl Product {
         let alpha = if bits[0].neg != bits[1].neg { negative(alpha) } else { alpha };
         let (a, b, c) = (a.of_sizes(m, k), b.of_sizes(k, n), c.of_sizes(m, n));
         let way = match (tiny::suits([m, n, k], dtype.is_complex()), skinny::suits([m, n, k], a, b)) {
+            // Where sums have terms enough for vectors of them; those of halves would be widened first.
+            (true, true) if m.min(n) == 1 && k >= 16 && !dtype.is_complex() => Way::Skinny,
+            (true, true) if k >= 8 && matches!(dtype, DType::F32 | DType::F64) => Way::Skinny,
             (true, _) => Way::Tiny,
             (_, true) => Way::Skinny,
             _ if packed::suits(dtype, [m, n, k], [a, b, c]) => Way::Packed,
@@ -287,6 +290,10 @@ impl Product {
             (Way::Skinny, DType::F16) => unsafe { skinny::multiply::<f16>(&product, at) },
             // SAFETY: see above.
             (Way::Skinny, DType::BF16) => unsafe { skinny::multiply::<bf16>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::I32) => unsafe { skinny::multiply::<i32>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::I64) => unsafe { skinny::multiply::<i64>(&product, at) },
             // SAFETY: see above.
             (Way::Packed, DType::F32) => return unsafe { packed::multiply::<f32>(&product, at, panels) },
             // SAFETY: see above.

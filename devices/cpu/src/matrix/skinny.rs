@@ -19,8 +19,9 @@ use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
 use crate::staging::Stager;
-use monomorph_core::DType;
+use monomorph_core::{DType, Scalar};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// The most columns.
 pub(super) const FEW: usize = 8;
@@ -37,7 +38,7 @@ const LANES: usize = 16;
 /// What sums are taken in.
 pub(super) trait Real: Copy + Send + Sync + 'static {
     const ZERO: Self;
-    fn of(number: f64) -> Self;
+    fn of(number: Scalar) -> Self;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     /// `self * factor + addend`, in one instruction where the level has one.
@@ -48,8 +49,8 @@ macro_rules! reals {
     ($($t:ty)*) => {$(
         impl Real for $t {
             const ZERO: $t = 0.0;
-            fn of(number: f64) -> $t {
-                number as $t
+            fn of(number: Scalar) -> $t {
+                number.to_f64() as $t
             }
             #[inline(always)]
             fn plus(self, other: $t) -> $t {
@@ -67,6 +68,31 @@ macro_rules! reals {
     )*};
 }
 reals! { f32 f64 }
+
+/// Integers wrap.
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Real for $t {
+            const ZERO: $t = 0;
+            fn of(number: Scalar) -> $t {
+                number.to_i64() as $t
+            }
+            #[inline(always)]
+            fn plus(self, other: $t) -> $t {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn times(self, other: $t) -> $t {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn fused<I: Isa>(self, factor: $t, addend: $t) -> $t {
+                self.wrapping_mul(factor).wrapping_add(addend)
+            }
+        }
+    )*};
+}
+integers! { i32 i64 }
 
 fn is_run(layout: Layout) -> bool {
     layout.row == 1 || layout.col == 1
@@ -175,29 +201,41 @@ unsafe fn finish<C: CpuElement<Repr: Real>>(product: &Product, c: *mut u8, row: 
 unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
     let zero = <C::Repr as Real>::ZERO;
-    let mut columns = [[zero; RUN]; FEW];
-    let mut room = [[zero; RUN]; 4];
+    // Columns of B are used where they lie if they are runs, too.
+    let lies = cast.is_none() && b.row == 1;
+    let mut columns = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();
+    let columns = columns.as_mut_ptr().cast::<[C::Repr; RUN]>();
+    let mut room = MaybeUninit::<[[C::Repr; RUN]; 4]>::uninit();
+    let room = room.as_mut_ptr().cast::<[C::Repr; RUN]>();
     for first in (0..m).step_by(ROWS) {
         let rows = ROWS.min(m - first);
         let mut sums = [[zero; FEW]; ROWS];
         for from in (0..k).step_by(RUN) {
             let length = RUN.min(k - from);
-            for (col, column) in columns.iter_mut().enumerate().take(n) {
-                for (p, x) in column.iter_mut().enumerate().take(length) {
+            for col in 0..if lies { 0 } else { n } {
+                let column = columns.wrapping_add(col).cast::<C::Repr>();
+                for p in 0..length {
                     // SAFETY: an element of B (M1).
-                    *x = unsafe { element::<C>(at.b, b, from + p, col) };
+                    let x = unsafe { element::<C>(at.b, b, from + p, col) };
+                    // SAFETY: `col` is below FEW and `p` below RUN, for which there is room.
+                    unsafe { column.wrapping_add(p).write(x) };
                 }
             }
             for row in (0..rows).step_by(4) {
                 let count = 4.min(rows - row);
                 let mut runs = [std::ptr::null(); 4];
-                for (i, (run, room)) in runs.iter_mut().zip(&mut room).enumerate().take(count) {
+                for (i, run) in runs.iter_mut().enumerate().take(count) {
                     let bytes = a.at(first + row + i, from).wrapping_mul(size_of::<C::Stored>() as isize);
+                    let room = room.wrapping_add(i).cast();
                     // SAFETY: a part of a row of A, which is dense (M1); the room has `RUN` elements.
-                    *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) };
+                    *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room, length) };
                 }
-                for (col, column) in columns.iter().enumerate().take(n) {
-                    let x = column.as_ptr();
+                for col in 0..n {
+                    let bytes = b.at(from, col).wrapping_mul(size_of::<C::Stored>() as isize);
+                    let x = match lies {
+                        true => at.b.wrapping_offset(bytes).cast::<C::Repr>(),
+                        false => columns.wrapping_add(col).cast::<C::Repr>().cast_const(),
+                    };
                     if count == 4 {
                         // SAFETY: four runs of `length` elements, and a column of as many.
                         let dots = unsafe { four_dots::<I, C::Repr>(runs, x, length) };
@@ -309,22 +347,33 @@ unsafe fn one_dot<I: Isa, R: Real>(run: *const R, x: *const R, n: usize) -> R {
 unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
     let zero = <C::Repr as Real>::ZERO;
-    let mut room = [[zero; RUN]; 4];
-    let mut sums = [[zero; RUN]; FEW];
+    let mut room = MaybeUninit::<[[C::Repr; RUN]; 4]>::uninit();
+    let room = room.as_mut_ptr().cast::<[C::Repr; RUN]>();
+    let mut sums = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();
+    let sums = sums.as_mut_ptr().cast::<[C::Repr; RUN]>();
     for first in (0..m).step_by(RUN) {
         let length = RUN.min(m - first);
-        for sums in sums.iter_mut().take(n) {
-            sums[..length].fill(zero);
+        for col in 0..n {
+            let sums = sums.wrapping_add(col).cast::<C::Repr>();
+            for i in 0..length {
+                // SAFETY: `col` is below FEW and `i` below RUN, for which there is room.
+                unsafe { sums.wrapping_add(i).write(zero) };
+            }
         }
+        // SAFETY: `length` elements of a column were just written, and each column is used alone.
+        let column =
+            |col: usize| unsafe { std::slice::from_raw_parts_mut(sums.wrapping_add(col).cast::<C::Repr>(), length) };
         for from in (0..k).step_by(4) {
             let count = 4.min(k - from);
             let mut runs = [std::ptr::null(); 4];
-            for (p, (run, room)) in runs.iter_mut().zip(&mut room).enumerate().take(count) {
+            for (p, run) in runs.iter_mut().enumerate().take(count) {
                 let bytes = a.at(first, from + p).wrapping_mul(size_of::<C::Stored>() as isize);
+                let room = room.wrapping_add(p).cast();
                 // SAFETY: a part of a column of A, which is dense (M1); the room has `RUN` elements.
-                *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) };
+                *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room, length) };
             }
-            for (col, sums) in sums.iter_mut().enumerate().take(n) {
+            for col in 0..n {
+                let sums = column(col);
                 let mut x = [zero; 4];
                 for (p, x) in x.iter_mut().enumerate().take(count) {
                     // SAFETY: an element of B (M1).
@@ -332,7 +381,7 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: M
                 }
                 if count == 4 {
                     let [r0, r1, r2, r3] = runs;
-                    for (i, sum) in sums.iter_mut().enumerate().take(length) {
+                    for (i, sum) in sums.iter_mut().enumerate() {
                         // SAFETY: `i < length`, which all runs have.
                         let read = |run: *const C::Repr| unsafe { run.wrapping_add(i).read() };
                         let two = read(r1).fused::<I>(x[1], read(r0).fused::<I>(x[0], *sum));
@@ -341,7 +390,7 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: M
                     continue;
                 }
                 for (run, x) in runs.iter().zip(x).take(count) {
-                    for (i, sum) in sums.iter_mut().enumerate().take(length) {
+                    for (i, sum) in sums.iter_mut().enumerate() {
                         // SAFETY: `i < length`.
                         let y = unsafe { run.wrapping_add(i).read() };
                         *sum = y.fused::<I>(x, *sum);
@@ -349,8 +398,8 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: M
                 }
             }
         }
-        for (col, sums) in sums.iter().enumerate().take(n) {
-            for (row, sum) in sums.iter().enumerate().take(length) {
+        for col in 0..n {
+            for (row, sum) in column(col).iter().enumerate() {
                 // SAFETY: an element of C, which nobody else uses (M1, M2).
                 unsafe { finish::<C>(product, at.c, first + row, col, *sum) };
             }

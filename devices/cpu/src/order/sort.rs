@@ -44,14 +44,14 @@ pub(crate) struct Packed {
     bits: u32,
     /// Varying bits of keys that are in no item.
     lost: u32,
-    /// Bits that all keys share.
-    shared: u64,
+    /// The least key, from which the others are counted: those of small numbers on both sides of 0 differ in all bits.
+    least: u64,
 }
 
 impl Packed {
     /// Memory for rows of up to `n` elements.
     pub(crate) fn new(n: usize) -> Result<Packed> {
-        Ok(Packed { items: unwritten(n)?, len: 0, spare: None, bits: 0, lost: 0, shared: 0 })
+        Ok(Packed { items: unwritten(n)?, len: 0, spare: None, bits: 0, lost: 0, least: 0 })
     }
 
     /// Sorts a row by its keys, equal ones by their indices.
@@ -59,14 +59,13 @@ impl Packed {
         self.len = row.len();
         let Some(&first) = row.first() else { return Ok(()) };
         let first = keys.key(first).wide();
-        let mut differing = 0;
-        keys.each(row, |key| differing |= key.wide() ^ first);
-        let varying = u64::BITS - differing.leading_zeros();
-        let mask = u64::MAX.checked_shr(u64::BITS - varying).unwrap_or(0);
+        let (mut least, mut most) = (first, first);
+        keys.each(row, |key| (least, most) = (least.min(key.wide()), most.max(key.wide())));
+        let varying = u64::BITS - (most - least).leading_zeros();
         let bits = usize::BITS - (row.len() - 1).leading_zeros();
         let lost = (varying + bits).saturating_sub(u64::BITS);
-        (self.bits, self.lost, self.shared) = (bits, lost, first & !mask);
-        keys.fill(row, &mut self.items, |key, i| (key.wide() & mask) >> lost << bits | i as u64);
+        (self.bits, self.lost, self.least) = (bits, lost, least);
+        keys.fill(row, &mut self.items, |key, i| (key.wide() - least) >> lost << bits | i as u64);
         let lowest = match row.len() {
             ..SHORT => {
                 self.items[..row.len()].sort_unstable();
@@ -118,7 +117,7 @@ impl Packed {
 
     /// The keys in order, if no bit of them was lost.
     pub(crate) fn keys<U: Word>(&self) -> Option<impl Iterator<Item = U>> {
-        let key = |&item: &u64| U::of(self.shared | item >> self.bits);
+        let key = |&item: &u64| U::of(self.least + (item >> self.bits));
         (self.lost == 0).then(|| self.items[..self.len].iter().map(key))
     }
 }

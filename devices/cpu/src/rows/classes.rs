@@ -2,6 +2,7 @@
 
 use super::frame::Real;
 use super::output::{Output, each_row, each_run};
+use crate::scratch::scratch;
 use monomorph_core::{DType, ErrorKind, Result, bf16, f16};
 use monomorph_ops::rows::{Channels, Reduction};
 
@@ -191,9 +192,23 @@ pub(super) fn multilabel_margin<T: Real>(
     });
     reduce::<T>(rows, reduction, out, |r| {
         let (x, labels) = (&x[r * n..][..n], labels(&targets[r * n..][..n]));
-        let others = || (0..n).filter(|d| !labels.clone().any(|label| label == *d));
-        let of_label =
-            |label: usize| others().map(|d| 1.0 - x[label].wide() + x[d].wide()).filter(|z| *z > 0.0).sum::<f64>();
+        // Labels are no competitors of each other: as such they are as small as can be. Without room for a list, they
+        // are looked for.
+        let mut others = scratch::<f64>(n).ok();
+        if let Some(others) = &mut others {
+            others.iter_mut().zip(x).for_each(|(other, x)| *other = x.wide());
+            labels.clone().for_each(|label| others[label] = f64::NEG_INFINITY);
+        }
+        let of_label = |label: usize| {
+            let beside = |other: f64| (1.0 - x[label].wide() + other).max(0.0);
+            match &others {
+                Some(others) => others.iter().map(|&other| beside(other)).sum::<f64>(),
+                None => (0..n)
+                    .filter(|d| !labels.clone().any(|label| label == *d))
+                    .map(|d| beside(x[d].wide()))
+                    .sum::<f64>(),
+            }
+        };
         labels.clone().map(of_label).sum::<f64>() / n as f64
     });
 }

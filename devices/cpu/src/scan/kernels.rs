@@ -116,6 +116,21 @@ where
         let Pass { block, rows, lanes, accumulators } = self.0;
         let accumulators = accumulators.cast::<Acc<F, C, I>>();
         let none = Lane::new(0);
+        if lanes == 1 {
+            // SAFETY: there is one accumulator (L2).
+            let mut acc = unsafe { accumulators.read() };
+            for r in 0..rows {
+                // SAFETY: element `r < rows`, which is initialised (L1).
+                let x = Lane::new(unsafe { load::<C>(block, r) });
+                acc = F::merge(acc, F::one(x, none));
+                if WRITES {
+                    // SAFETY: the element that was just read, which nobody else uses (L2).
+                    unsafe { store::<C>(block, r, F::finish(acc, none).get()) };
+                }
+            }
+            // SAFETY: as it was read; nobody else uses it (L2).
+            return unsafe { accumulators.write(acc) };
+        }
         for r in 0..rows {
             let row = block.wrapping_add(r * lanes * size_of::<C::Stored>());
             for j in 0..lanes {

@@ -42,6 +42,9 @@ const SEGMENT: usize = 16;
 /// Segments' elements in a block.
 const BLOCK: usize = LANES * SEGMENT;
 
+/// Shorter lines are scanned element by element, by an accumulator in a register.
+const LONG_LINE: usize = 2 * BLOCK;
+
 /// Fewer lines than these are scanned one by one if they are long: less than half of the lanes would be used.
 const FEW_LINES: usize = LANES / 2;
 
@@ -211,7 +214,7 @@ impl Ready {
         }
         let groups = product(self.others.iter().map(|axis| axis.size));
         let lines = groups.saturating_mul(self.side.size);
-        if lines < FEW_LINES && self.line.size >= 4 * BLOCK && self.kernels.is_some() {
+        if lines < FEW_LINES && self.line.size >= LONG_LINE && self.kernels.is_some() {
             for line in 0..lines {
                 let at = self.at(line / self.side.size, line % self.side.size);
                 // SAFETY: C1, C2 for a line of the call.
@@ -284,12 +287,17 @@ impl Ready {
     unsafe fn tile(&self, at: Place, tile: &Rows, f: impl FnOnce(*mut u8), written: bool) {
         let (mut block, mut scratch) = (Block::NEW, Block::NEW);
         let (block, scratch) = (block.data(), scratch.data());
-        let input = Tile { cols: tile.lanes, rows: tile.rows, inner: tile.lane.input, outer: tile.row.input };
+        // A single lane is a row of its own.
+        let (cols, rows, inner, outer) = match tile.lanes {
+            1 => (tile.rows, 1, tile.row, tile.lane),
+            lanes => (lanes, tile.rows, tile.lane, tile.row),
+        };
+        let input = Tile { cols, rows, inner: inner.input, outer: outer.input };
         // SAFETY: L1, L3 by C1 and C2; L2: a block has room for BLOCK elements of any dtype, and a tile has no more.
         unsafe { self.load.load(at.input, input, block, scratch) };
         f(block);
         if written {
-            let output = Tile { inner: tile.lane.output, outer: tile.row.output, ..input };
+            let output = Tile { inner: inner.output, outer: outer.output, ..input };
             // SAFETY: L1 by C1; L2: a block has room for BLOCK elements of any dtype, and a tile has no more; the block
             // is filled, and nobody else uses the tile (C2).
             unsafe { self.store.store(block, at.output, output, scratch) };

@@ -98,7 +98,7 @@ fn transformed<C: Frames>(
     let count = rest.checked_div(pieces.hop).unwrap_or(0).saturating_add(1);
     let [outer, inner] = pair(C::any(&signal).strides());
     let strides = [outer, pieces.hop.saturating_mul(inner), inner];
-    let mut frames = calls.as_strided(&signal, &[batch, count, pieces.n_fft], &strides)?;
+    let mut frames = calls.as_strided(&signal, &[batch, count, pieces.n_fft], &strides, C::any(&signal).offset())?;
     if window.is_some() || pieces.window < pieces.n_fft {
         frames = calls.times(&frames, &pieces.window(calls, this, window, got)?)?;
     }

@@ -2,6 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::composed::Transforms;
+use crate::complex_view;
 use crate::composite::callees::{Callees, Fillers, Typed};
 use crate::composite::equality::functional_assert_async;
 use crate::composite::pad::constant_pad_nd;
@@ -10,16 +11,12 @@ use crate::functions;
 use crate::index::Indexed;
 use crate::index::unfold::UnfoldBackwardFn;
 use crate::kernels::AllKernels;
-use crate::{complex_view, view};
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::{Functional, Operand, Operator};
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar, Tensor};
 
 /// What these functions call.
 pub trait Frames: Transforms {
-    /// `as_strided`, from where the tensor begins.
-    fn as_strided(&self, t: &Self::Tensor, sizes: &[i64], strides: &[i64]) -> Result<Self::Tensor>;
-
     /// `view_as_real`.
     fn view_as_real(&self, t: &Self::Tensor) -> Result<Self::Tensor>;
 
@@ -41,11 +38,6 @@ pub trait Frames: Transforms {
 }
 
 impl Frames for Calls<'_> {
-    fn as_strided(&self, t: &AnyTensor, sizes: &[i64], strides: &[i64]) -> Result<AnyTensor> {
-        let [sizes, strides] = [sizes, strides].map(|list| IValue::Ints(list.to_vec()));
-        self.tensor("as_strided", [t.clone().into(), sizes, strides, IValue::None])
-    }
-
     fn view_as_real(&self, t: &AnyTensor) -> Result<AnyTensor> {
         self.unary("view_as_real", t.clone())
     }
@@ -74,10 +66,6 @@ impl Frames for Calls<'_> {
 }
 
 impl<D: AllKernels> Frames for Typed<D> {
-    fn as_strided(&self, t: &Tensor<D>, sizes: &[i64], strides: &[i64]) -> Result<Tensor<D>> {
-        t.with_geometry(view::as_strided(t.geometry(), sizes, strides, None)?)
-    }
-
     fn view_as_real(&self, t: &Tensor<D>) -> Result<Tensor<D>> {
         t.with_geometry(complex_view::view_as_real(t.geometry())?)
     }

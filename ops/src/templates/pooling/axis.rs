@@ -103,11 +103,17 @@ impl WindowAxis {
 
 /// `i * size / of`, rounded down.
 fn scaled(i: i64, size: i64, of: i64) -> i64 {
+    if let Some(product) = i.checked_mul(size) {
+        return product / of.max(1);
+    }
     (i128::from(i) * i128::from(size) / i128::from(of.max(1))) as i64
 }
 
 /// `i * size / of`, rounded up.
 fn scaled_up(i: i64, size: i64, of: i64) -> i64 {
+    if let Some(sum) = i.checked_mul(size).and_then(|product| product.checked_add(of.max(1) - 1)) {
+        return sum / of.max(1);
+    }
     let of = i128::from(of.max(1));
     ((i128::from(i) * i128::from(size) + of - 1) / of) as i64
 }

@@ -14,10 +14,17 @@ pub(crate) enum Group {
     Grid,
     /// Every pointwise operator, by name.
     Every,
+    /// Every other one.
+    Other,
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 4] = [Group::Figures, Group::More, Group::Grid, Group::Every];
+    pub(crate) const ALL: [Group; 5] = [Group::Figures, Group::More, Group::Grid, Group::Every, Group::Other];
+
+    /// Whether it has thousands of cells, of which each gets less time and is told of only where it is slow.
+    pub(crate) const fn is_sweep(self) -> bool {
+        matches!(self, Group::Every | Group::Other)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -25,6 +32,7 @@ impl Group {
             Group::More => "more",
             Group::Grid => "grid",
             Group::Every => "every",
+            Group::Other => "every/other",
         }
     }
 }
@@ -64,7 +72,7 @@ impl Cell {
             n if n >= 1 << 10 && n % (1 << 10) == 0 && self.sizes.len() == 1 => format!("{}Ki", n >> 10),
             n => n.to_string(),
         };
-        if matches!(self.group, Group::Grid | Group::Every) {
+        if self.group == Group::Grid || self.group.is_sweep() {
             return format!("{}Ki", self.sizes.iter().product::<i64>() >> 10);
         }
         self.sizes.iter().map(|n| short(*n)).collect::<Vec<_>>().join("x")

@@ -4,7 +4,7 @@
 //! over the rounds drops what met only one. A round of a short call is many calls behind a few untimed ones, because
 //! the other side has just used the caches.
 
-use super::cells::{Cell, Group};
+use super::cells::Cell;
 use super::engine::{Digest, Engine};
 use std::time::Duration;
 
@@ -58,9 +58,8 @@ pub(crate) fn measure([ours, theirs]: [&mut Engine; 2], cell: &Cell) -> Result<O
     }
     let mut sides = [ours, theirs];
     let calls = [calibrate(|n| sides[0].run(n))?, calibrate(|n| sides[1].run(n))?];
-    // Of thousands of cells each gets less time.
     let (round, rounds) = match cell.group {
-        Group::Every => (ROUND / 4.0, FEWEST_ROUNDS),
+        group if group.is_sweep() => (ROUND / 4.0, FEWEST_ROUNDS),
         _ if calls.iter().any(|call| *call > LONG) => (ROUND, FEWEST_ROUNDS),
         _ => (ROUND, ROUNDS),
     };
@@ -131,8 +130,8 @@ fn median(mut times: Vec<f64>) -> f64 {
 fn tolerance(cell: &Cell) -> f64 {
     match (&*cell.op, cell.dtype) {
         // That it is the same call is to be seen; how exact each side is, is seen elsewhere.
-        (_, "bfloat16") if cell.group == Group::Every => 1.0 / 16.0,
-        _ if cell.group == Group::Every => 1e-3,
+        (_, "bfloat16") if cell.group.is_sweep() => 1.0 / 16.0,
+        _ if cell.group.is_sweep() => 1e-3,
         ("add" | "mul" | "eq" | "where" | "relu" | "maximum" | "minimum" | "fused_relu_mul_add", _) => 1e-13,
         ("sum" | "mean" | "mm" | "lstm_cell" | "lstm.input", "float32") => 1e-3,
         (_, "bfloat16") => 1.0 / 128.0,

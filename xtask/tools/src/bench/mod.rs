@@ -7,6 +7,7 @@ mod engine;
 mod every;
 mod figures;
 mod history;
+mod listed;
 mod measure;
 mod options;
 mod plot;
@@ -76,6 +77,7 @@ fn selected(options: &Options) -> Result<Vec<Cell>, String> {
     let mut cells = if options.vs == Rival::Torch { cells::all() } else { cells::plain() };
     if options.vs == Rival::Torch {
         cells.extend(every::cells());
+        cells.extend(listed::cells());
     }
     cells.retain(|cell| options.filters.is_empty() || options.filters.iter().any(|filter| cell.passes(filter)));
     if let Some(threads) = options.threads {

@@ -96,8 +96,7 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
                 Outcome::Absent(_) => absent += 1,
                 Outcome::Disagree => differ += 1,
             }
-            if group == Group::Every && standings.last() == Some(&Standing::Met) && matches!(outcome, Outcome::Timed(_))
-            {
+            if group.is_sweep() && standings.last() == Some(&Standing::Met) && matches!(outcome, Outcome::Timed(_)) {
                 continue; // thousands
             }
             writeln!(text, "{}", line(cell, outcome, isa, width)).expect("text takes text");
@@ -118,7 +117,7 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
                 write!(text, ", {n} {what}").expect("text takes text");
             }
         }
-        if group == Group::Every && !standings.is_empty() {
+        if group.is_sweep() && !standings.is_empty() {
             let mean = (logarithms / standings.len() as f64).exp();
             write!(text, "; geometric mean {mean:.2}").expect("text takes text");
         }
