@@ -1,7 +1,7 @@
 //! What becomes of a sum of products: `alpha * sum`, and `beta` times what C had there.
 
 use super::Product;
-use super::skinny::Real;
+use super::summed::Summed;
 
 #[derive(Clone, Copy)]
 pub(super) struct Ending<R> {
@@ -10,7 +10,7 @@ pub(super) struct Ending<R> {
     beta: Option<R>,
 }
 
-impl<R: Real> Ending<R> {
+impl<R: Summed> Ending<R> {
     pub(super) fn of(product: &Product) -> Ending<R> {
         let beta = (!product.overwrites()).then(|| R::of(product.beta));
         Ending { alpha: R::of(product.alpha), beta }

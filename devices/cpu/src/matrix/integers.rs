@@ -1,6 +1,9 @@
 //! Products of integers, modulo 2^bits, in which signed and unsigned ones are the same and sums may be taken in any
-//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache.
+//! order: a block of B is packed into rows, and four rows of C accumulate beside it, as many columns at a time as
+//! registers hold.
 
+use super::packed::width;
+use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::isa::{Isa, Kernel};
 
@@ -12,34 +15,6 @@ const DEPTH: usize = 32;
 
 /// Rows of C that accumulate at a time; each element of B that is loaded is used so often.
 const ROWS: usize = 4;
-
-/// Integers modulo a power of two.
-trait Word: Copy + Send + Sync + 'static {
-    const ZERO: Self;
-    fn of(number: i64) -> Self;
-    fn times(self, other: Self) -> Self;
-    fn plus(self, other: Self) -> Self;
-}
-
-macro_rules! words {
-    ($($t:ty)*) => {$(
-        impl Word for $t {
-            const ZERO: $t = 0;
-            fn of(number: i64) -> $t {
-                number as $t
-            }
-            #[inline(always)]
-            fn times(self, other: $t) -> $t {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn plus(self, other: $t) -> $t {
-                self.wrapping_add(other)
-            }
-        }
-    )*};
-}
-words! { u8 u16 u32 u64 }
 
 /// Computes a product.
 ///
@@ -63,9 +38,9 @@ pub(super) unsafe fn multiply(product: &Product, at: Matrices) {
 /// # Safety
 ///
 /// M1 and M2 of [`Product::run`], for elements of the width of `T`.
-unsafe fn of_words<T: Word>(product: &Product, at: Matrices) {
+unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
     let Product { m, n, k, c, .. } = *product;
-    let (alpha, beta) = (T::of(product.alpha.to_i64()), T::of(product.beta.to_i64()));
+    let (alpha, beta) = (T::of(product.alpha), T::of(product.beta));
     let place = |row, col| at.c.cast::<T>().wrapping_offset(c.at(row, col));
     for row in 0..m {
         for col in 0..n {
@@ -125,19 +100,40 @@ struct Accumulate<'a, T> {
     n: usize,
 }
 
-impl<I: Isa, T: Word> Kernel<I> for Accumulate<'_, T> {
+impl<I: Isa, T: Summed> Kernel<I> for Accumulate<'_, T> {
     type Output = ();
     type Home = T;
 
     #[inline(always)]
     fn run(self, _: I) {
-        let [s0, s1, s2, s3] = self.sums;
-        for (&[a0, a1, a2, a3], b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
-            for j in 0..self.n.min(WIDTH) {
-                s0[j] = s0[j].plus(a0.times(b[j]));
-                s1[j] = s1[j].plus(a1.times(b[j]));
-                s2[j] = s2[j].plus(a2.times(b[j]));
-                s3[j] = s3[j].plus(a3.times(b[j]));
+        match const { width(I::LEVEL, size_of::<T>()) } {
+            128 => self.columns::<128>(),
+            64 => self.columns::<64>(),
+            32 => self.columns::<32>(),
+            16 => self.columns::<16>(),
+            8 => self.columns::<8>(),
+            _ => self.columns::<4>(),
+        }
+    }
+}
+
+impl<T: Summed> Accumulate<'_, T> {
+    /// `W` columns at a time, of which the last ones may be more than there are.
+    #[inline(always)]
+    fn columns<const W: usize>(self) {
+        for start in (0..self.n.min(WIDTH)).step_by(W) {
+            let mut sums = [[T::ZERO; W]; ROWS];
+            for (factors, row) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
+                let mut b = [T::ZERO; W];
+                b.copy_from_slice(&row[start..start + W]);
+                for (sums, &a) in sums.iter_mut().zip(factors) {
+                    for (sum, b) in sums.iter_mut().zip(b) {
+                        *sum = sum.plus(a.times(b));
+                    }
+                }
+            }
+            for (to, sums) in self.sums.iter_mut().zip(&sums) {
+                to[start..start + W].copy_from_slice(sums);
             }
         }
     }

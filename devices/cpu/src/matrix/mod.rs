@@ -21,6 +21,7 @@ mod integers;
 mod packed;
 mod panel;
 mod skinny;
+mod summed;
 #[cfg(test)]
 mod tests;
 mod tiny;

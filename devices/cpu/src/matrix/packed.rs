@@ -14,7 +14,8 @@
 //! a B that stays is packed once ([`Product::pack`]).
 
 use super::ending::Ending;
-use super::skinny::{FEW, Real};
+use super::skinny::FEW;
+use super::summed::Summed;
 use super::{Layout, Matrices, Product};
 use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, Result, list};
@@ -43,7 +44,7 @@ pub(super) fn suits(dtype: DType, [m, n, k]: [usize; 3], [a, b, c]: [Layout; 3])
 }
 
 /// Columns of a panel of elements of so many bytes: two registers.
-const fn width(level: Level, size: usize) -> usize {
+pub(super) const fn width(level: Level, size: usize) -> usize {
     let bytes = match level {
         Level::Avx512 => 128,
         Level::Avx2 => 64,
@@ -57,7 +58,7 @@ const fn width(level: Level, size: usize) -> usize {
 /// # Safety
 ///
 /// M1 of [`Product::run`] for B, for a dtype that is that of `T`.
-pub(super) unsafe fn pack<T: Real>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
+pub(super) unsafe fn pack<T: Summed>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
     match width(product.level, size_of::<T>()) {
         // SAFETY: the caller's promise.
         32 => unsafe { pack_by::<T, 32>(product, at) },
@@ -75,7 +76,7 @@ pub(super) unsafe fn pack<T: Real>(product: &Product, at: Matrices) -> Result<Ve
 /// # Safety
 ///
 /// As of [`pack`].
-unsafe fn pack_by<T: Real, const W: usize>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
+unsafe fn pack_by<T: Summed, const W: usize>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
     let Product { n, k, b, .. } = *product;
     let words = (n.next_multiple_of(W) * k * size_of::<T>()).div_ceil(size_of::<u128>());
     let mut own: Vec<u128> = list::with_capacity(words)?;
@@ -122,7 +123,7 @@ unsafe fn pack_by<T: Real, const W: usize>(product: &Product, at: Matrices) -> R
 ///
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`], or is a piece of some columns
 /// of one that does; `panels`, if there are some, are what [`pack`] makes of B.
-pub(super) unsafe fn multiply<T: Real>(product: &Product, at: Matrices, panels: Option<*const u8>) -> bool {
+pub(super) unsafe fn multiply<T: Summed>(product: &Product, at: Matrices, panels: Option<*const u8>) -> bool {
     if let Some(panels) = panels {
         product.level.enter(Panels { product, at, panels: panels.cast::<T>() });
         return true;
@@ -140,7 +141,7 @@ struct Panels<'a, T> {
     panels: *const T,
 }
 
-impl<T: Real, I: Isa> Kernel<I> for Panels<'_, T> {
+impl<T: Summed, I: Isa> Kernel<I> for Panels<'_, T> {
     type Home = Self;
     type Output = ();
 
@@ -155,7 +156,7 @@ impl<T: Real, I: Isa> Kernel<I> for Panels<'_, T> {
     }
 }
 
-impl<T: Real> Panels<'_, T> {
+impl<T: Summed> Panels<'_, T> {
     #[inline(always)]
     fn panels<I: Isa, const W: usize>(self) {
         let Product { m, n, k, a, c, .. } = *self.product;
@@ -196,7 +197,7 @@ struct Rows<T> {
     ending: Ending<T>,
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Summed> Rows<T> {
     /// # Safety
     ///
     /// There are `N` rows of A of `k` elements, and in the panel `k` rows of `W`, all initialised; `N` rows of C of

@@ -12,7 +12,8 @@
 //! few products that takes longer than these.
 
 use super::ending::Ending;
-use super::skinny::{FEW, RUN, Real};
+use super::skinny::{FEW, RUN};
+use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::element::{CpuElement, load, store};
 use crate::isa::Isa;
@@ -37,7 +38,7 @@ pub(super) fn suits(product: &Product) -> bool {
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `C` and which sums are taken in; the host has the level;
 /// the product [`suits`].
 #[inline(always)]
-pub(super) unsafe fn multiply<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) {
+pub(super) unsafe fn multiply<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices) {
     let Product { m, n, k, b, .. } = *product;
     let ending = Ending::of(product);
     // Only the rows that there are get written: all of it would take as long as a small product.
@@ -47,7 +48,7 @@ pub(super) unsafe fn multiply<I: Isa, C: CpuElement<Repr: Real>>(product: &Produ
         for (col, x) in row.iter_mut().enumerate() {
             let place = at.b.wrapping_offset(b.at(p, col).wrapping_mul(size_of::<C::Stored>() as isize));
             // SAFETY: an element of B (M1).
-            x.write(if col < n { unsafe { load::<C>(place, 0) } } else { <C::Repr as Real>::ZERO });
+            x.write(if col < n { unsafe { load::<C>(place, 0) } } else { <C::Repr as Summed>::ZERO });
         }
     }
     // SAFETY: all `k` rows were just written.
@@ -75,7 +76,7 @@ pub(super) unsafe fn multiply<I: Isa, C: CpuElement<Repr: Real>>(product: &Produ
 ///
 /// M1 and M2 for these rows; the host has the level.
 #[inline(always)]
-unsafe fn rows<I: Isa, C: CpuElement<Repr: Real>, const N: usize>(
+unsafe fn rows<I: Isa, C: CpuElement<Repr: Summed>, const N: usize>(
     product: &Product,
     at: Matrices,
     first: usize,
@@ -85,7 +86,7 @@ unsafe fn rows<I: Isa, C: CpuElement<Repr: Real>, const N: usize>(
     let bytes = |elements: isize| elements.wrapping_mul(size_of::<C::Stored>() as isize);
     let step = bytes(product.a.col);
     let mut from: [*const u8; N] = std::array::from_fn(|i| at.a.wrapping_offset(bytes(product.a.at(first + i, 0))));
-    let mut sums = [[<C::Repr as Real>::ZERO; FEW]; N];
+    let mut sums = [[<C::Repr as Summed>::ZERO; FEW]; N];
     for b in panel {
         for (sums, from) in sums.iter_mut().zip(&mut from) {
             // SAFETY: an element of A: the panel has a row for each of its columns (M1).

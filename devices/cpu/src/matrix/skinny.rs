@@ -14,12 +14,13 @@
 //! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs.
 
 use super::ending::Ending;
+use super::summed::Summed;
 use super::{Layout, Matrices, Product, panel};
 use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
 use crate::staging::Stager;
-use monomorph_core::{DType, Scalar};
+use monomorph_core::DType;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -35,65 +36,6 @@ const ROWS: usize = 64;
 /// Sums of a run that are taken side by side, and added in the end.
 const LANES: usize = 16;
 
-/// What sums are taken in.
-pub(super) trait Real: Copy + Send + Sync + 'static {
-    const ZERO: Self;
-    fn of(number: Scalar) -> Self;
-    fn plus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    /// `self * factor + addend`, in one instruction where the level has one.
-    fn fused<I: Isa>(self, factor: Self, addend: Self) -> Self;
-}
-
-macro_rules! reals {
-    ($($t:ty)*) => {$(
-        impl Real for $t {
-            const ZERO: $t = 0.0;
-            fn of(number: Scalar) -> $t {
-                number.to_f64() as $t
-            }
-            #[inline(always)]
-            fn plus(self, other: $t) -> $t {
-                self + other
-            }
-            #[inline(always)]
-            fn times(self, other: $t) -> $t {
-                self * other
-            }
-            #[inline(always)]
-            fn fused<I: Isa>(self, factor: $t, addend: $t) -> $t {
-                if I::FMA { self.mul_add(factor, addend) } else { self * factor + addend }
-            }
-        }
-    )*};
-}
-reals! { f32 f64 }
-
-/// Integers wrap.
-macro_rules! integers {
-    ($($t:ty)*) => {$(
-        impl Real for $t {
-            const ZERO: $t = 0;
-            fn of(number: Scalar) -> $t {
-                number.to_i64() as $t
-            }
-            #[inline(always)]
-            fn plus(self, other: $t) -> $t {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn times(self, other: $t) -> $t {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn fused<I: Isa>(self, factor: $t, addend: $t) -> $t {
-                self.wrapping_mul(factor).wrapping_add(addend)
-            }
-        }
-    )*};
-}
-integers! { i32 i64 }
-
 fn is_run(layout: Layout) -> bool {
     layout.row == 1 || layout.col == 1
 }
@@ -108,7 +50,7 @@ pub(super) fn suits([m, n, k]: [usize; 3], a: Layout, b: Layout) -> bool {
 /// # Safety
 ///
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `C`; the product [`suits`].
-pub(super) unsafe fn multiply<C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) -> bool {
+pub(super) unsafe fn multiply<C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices) -> bool {
     let Product { dtype, m, n, a, b, c, level, .. } = *product;
     let cast = match size_of::<C::Stored>() == size_of::<C::Repr>() {
         true => None,
@@ -133,7 +75,7 @@ struct Skinny<'a, C> {
     of: PhantomData<C>,
 }
 
-impl<I: Isa, C: CpuElement<Repr: Real>> Kernel<I> for Skinny<'_, C> {
+impl<I: Isa, C: CpuElement<Repr: Summed>> Kernel<I> for Skinny<'_, C> {
     type Output = ();
     type Home = C;
 
@@ -184,7 +126,7 @@ unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, co
 ///
 /// It is in bounds, initialised unless beta is zero, and nobody else's.
 #[inline(always)]
-unsafe fn finish<C: CpuElement<Repr: Real>>(product: &Product, c: *mut u8, row: usize, col: usize, sum: C::Repr) {
+unsafe fn finish<C: CpuElement<Repr: Summed>>(product: &Product, c: *mut u8, row: usize, col: usize, sum: C::Repr) {
     let place = c.wrapping_offset(product.c.at(row, col).wrapping_mul(size_of::<C::Stored>() as isize));
     // SAFETY: the caller's promise: it is initialised where it is asked for.
     let value = Ending::of(product).element(sum, || unsafe { load::<C>(place, 0) });
@@ -198,9 +140,9 @@ unsafe fn finish<C: CpuElement<Repr: Real>>(product: &Product, c: *mut u8, row: 
 ///
 /// M1 and M2 of [`Product::run`], the host has the level, and `cast` converts what needs converting.
 #[inline(always)]
-unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
+unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
-    let zero = <C::Repr as Real>::ZERO;
+    let zero = <C::Repr as Summed>::ZERO;
     // Columns of B are used where they lie if they are runs, too.
     let lies = cast.is_none() && b.row == 1;
     let mut columns = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();
@@ -262,7 +204,7 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matr
 
 /// The sum of lanes.
 #[inline(always)]
-fn folded<R: Real>(mut lanes: [R; LANES]) -> R {
+fn folded<R: Summed>(mut lanes: [R; LANES]) -> R {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -280,7 +222,7 @@ fn folded<R: Real>(mut lanes: [R; LANES]) -> R {
 ///
 /// All have `n` initialised elements; the host has the level.
 #[inline(always)]
-unsafe fn four_dots<I: Isa, R: Real>([r0, r1, r2, r3]: [*const R; 4], x: *const R, n: usize) -> [R; 4] {
+unsafe fn four_dots<I: Isa, R: Summed>([r0, r1, r2, r3]: [*const R; 4], x: *const R, n: usize) -> [R; 4] {
     let mut sums = [R::ZERO; 4 * LANES];
     // SAFETY: element `i` of a run: the callers below have `i < n`.
     let read = |run: *const R, i: usize| unsafe { run.wrapping_add(i).read() };
@@ -314,7 +256,7 @@ unsafe fn four_dots<I: Isa, R: Real>([r0, r1, r2, r3]: [*const R; 4], x: *const 
 ///
 /// Both have `n` initialised elements; the host has the level.
 #[inline(always)]
-unsafe fn one_dot<I: Isa, R: Real>(run: *const R, x: *const R, n: usize) -> R {
+unsafe fn one_dot<I: Isa, R: Summed>(run: *const R, x: *const R, n: usize) -> R {
     let mut sums = [R::ZERO; 4 * LANES];
     // SAFETY: element `i` of a run: the callers below have `i < n`.
     let read = |run: *const R, i: usize| unsafe { run.wrapping_add(i).read() };
@@ -344,9 +286,9 @@ unsafe fn one_dot<I: Isa, R: Real>(run: *const R, x: *const R, n: usize) -> R {
 ///
 /// M1 and M2 of [`Product::run`], the host has the level, and `cast` converts what needs converting.
 #[inline(always)]
-unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
+unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
-    let zero = <C::Repr as Real>::ZERO;
+    let zero = <C::Repr as Summed>::ZERO;
     let mut room = MaybeUninit::<[[C::Repr; RUN]; 4]>::uninit();
     let room = room.as_mut_ptr().cast::<[C::Repr; RUN]>();
     let mut sums = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();

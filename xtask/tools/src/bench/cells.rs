@@ -72,7 +72,7 @@ impl Cell {
             n if n >= 1 << 10 && n % (1 << 10) == 0 && self.sizes.len() == 1 => format!("{}Ki", n >> 10),
             n => n.to_string(),
         };
-        if self.group == Group::Grid || self.group.is_sweep() {
+        if matches!(self.group, Group::Grid | Group::Every) {
             return format!("{}Ki", self.sizes.iter().product::<i64>() >> 10);
         }
         self.sizes.iter().map(|n| short(*n)).collect::<Vec<_>>().join("x")

@@ -1,7 +1,7 @@
 //! The group `every/other`: operators that are not pointwise, such as reductions, scans, sorts, indexing,
-//! rearrangements, products, convolutions, windows, rows, losses and recurrent cells. Owns the sizes, layouts and dtypes
-//! of their operands; what is called stands in `listed.txt`. Random draws, which the engines do not share, are not
-//! there.
+//! rearrangements, products, convolutions, windows, rows, losses and recurrent cells. Owns the sizes, layouts and
+//! dtypes of their operands; what is called stands in `listed.txt`. Random draws, which the engines do not share, are
+//! not there.
 
 use super::cells::{Cell, Group};
 
@@ -76,6 +76,8 @@ mod tests {
             refused.extend(called_one.err().map(|error| format!("{request}: {error}")));
             called.insert((&cell.op, &cell.form));
         }
+        let names: std::collections::BTreeSet<String> = cells.iter().map(Cell::name).collect();
+        assert_eq!(names.len(), cells.len(), "names are unique");
         assert_eq!(refused, [] as [String; 0]);
         assert!(calls > 250 && called.len() >= calls, "{calls} lines, {} calls", called.len());
     }

@@ -1,0 +1,63 @@
+//! The arithmetic of what sums of products are taken in.
+
+use crate::isa::Isa;
+use monomorph_core::Scalar;
+
+/// A number type that products are summed in.
+pub(super) trait Summed: Copy + Send + Sync + 'static {
+    const ZERO: Self;
+    fn of(number: Scalar) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// `self * factor + addend`, in one instruction where the level has one.
+    fn fused<I: Isa>(self, factor: Self, addend: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(
+        impl Summed for $t {
+            const ZERO: $t = 0.0;
+            fn of(number: Scalar) -> $t {
+                number.to_f64() as $t
+            }
+            #[inline(always)]
+            fn plus(self, other: $t) -> $t {
+                self + other
+            }
+            #[inline(always)]
+            fn times(self, other: $t) -> $t {
+                self * other
+            }
+            #[inline(always)]
+            fn fused<I: Isa>(self, factor: $t, addend: $t) -> $t {
+                if I::FMA { self.mul_add(factor, addend) } else { self * factor + addend }
+            }
+        }
+    )*};
+}
+floats! { f32 f64 }
+
+// Modulo a power of two, in which signed and unsigned ones are the same.
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Summed for $t {
+            const ZERO: $t = 0;
+            fn of(number: Scalar) -> $t {
+                number.to_i64() as $t
+            }
+            #[inline(always)]
+            fn plus(self, other: $t) -> $t {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn times(self, other: $t) -> $t {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn fused<I: Isa>(self, factor: $t, addend: $t) -> $t {
+                self.wrapping_mul(factor).wrapping_add(addend)
+            }
+        }
+    )*};
+}
+integers! { i32 i64 u8 u16 u32 u64 }
