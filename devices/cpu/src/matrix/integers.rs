@@ -1,8 +1,6 @@
 //! Products of integers, modulo 2^bits, in which signed and unsigned ones are the same and sums may be taken in any
-//! order: a block of B is packed into rows, and four rows of C accumulate beside it, as many columns at a time as
-//! registers hold.
+//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache.
 
-use super::packed::width;
 use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::isa::{Isa, Kernel};
@@ -106,34 +104,13 @@ impl<I: Isa, T: Summed> Kernel<I> for Accumulate<'_, T> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        match const { width(I::LEVEL, size_of::<T>()) } {
-            128 => self.columns::<128>(),
-            64 => self.columns::<64>(),
-            32 => self.columns::<32>(),
-            16 => self.columns::<16>(),
-            8 => self.columns::<8>(),
-            _ => self.columns::<4>(),
-        }
-    }
-}
-
-impl<T: Summed> Accumulate<'_, T> {
-    /// `W` columns at a time, of which the last ones may be more than there are.
-    #[inline(always)]
-    fn columns<const W: usize>(self) {
-        for start in (0..self.n.min(WIDTH)).step_by(W) {
-            let mut sums = [[T::ZERO; W]; ROWS];
-            for (factors, row) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
-                let mut b = [T::ZERO; W];
-                b.copy_from_slice(&row[start..start + W]);
-                for (sums, &a) in sums.iter_mut().zip(factors) {
-                    for (sum, b) in sums.iter_mut().zip(b) {
-                        *sum = sum.plus(a.times(b));
-                    }
-                }
-            }
-            for (to, sums) in self.sums.iter_mut().zip(&sums) {
-                to[start..start + W].copy_from_slice(sums);
+        let [s0, s1, s2, s3] = self.sums;
+        for (&[a0, a1, a2, a3], b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
+            for j in 0..self.n.min(WIDTH) {
+                s0[j] = s0[j].plus(a0.times(b[j]));
+                s1[j] = s1[j].plus(a1.times(b[j]));
+                s2[j] = s2[j].plus(a2.times(b[j]));
+                s3[j] = s3[j].plus(a3.times(b[j]));
             }
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn suits(dtype: DType, [m, n, k]: [usize; 3], [a, b, c]: [Layout; 3])
 }
 
 /// Columns of a panel of elements of so many bytes: two registers.
-pub(super) const fn width(level: Level, size: usize) -> usize {
+const fn width(level: Level, size: usize) -> usize {
     let bytes = match level {
         Level::Avx512 => 128,
         Level::Avx2 => 64,
