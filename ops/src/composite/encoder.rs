@@ -27,13 +27,10 @@ fn check_sizes(arg: &'static str, value: &IValue, want: &[i64]) -> Result<()> {
 fn attention(
     calls: &Calls<'_>,
     x: &AnyTensor,
-    heads: i64,
+    [b, l, channels, heads]: [i64; 4],
     [qkv, projection]: [Affine<'_>; 2],
     mask: Option<(&AnyTensor, Option<i64>)>,
 ) -> Result<AnyTensor> {
-    let &[b, l, channels] = x.sizes() else {
-        return Err(ErrorKind::DimCount { arg: "src", got: x.ndim(), accepted: "3" }.into());
-    };
     let width = channels.checked_div(heads).unwrap_or(0);
     let all = linear(calls, x, tensor(qkv[0], "qkv_weight")?, qkv[1].as_tensor())?;
     let all = calls.view(&all, &[b, l, 3, heads, width])?;
@@ -59,7 +56,7 @@ fn attention(
 }
 
 /// `_transformer_encoder_layer_fwd`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn transformer_encoder_layer(
     calls: &Calls<'_>,
     src: &IValue,
@@ -103,8 +100,9 @@ pub fn transformer_encoder_layer(
     let (first, second) = ([norm_weight_1, norm_bias_1], [norm_weight_2, norm_bias_2]);
 
     let x = if norm_first { normal(source.clone(), first)? } else { source.clone() };
+    let sizes = [b, l, channels, num_heads];
     let weights = [[qkv_weight, qkv_bias], [proj_weight, proj_bias]];
-    let mixed = attention(calls, &x, num_heads, weights, mask.as_tensor().map(|mask| (mask, mask_type)))?;
+    let mixed = attention(calls, &x, sizes, weights, mask.as_tensor().map(|mask| (mask, mask_type)))?;
     let mut x = calls.add(mixed, source.clone())?;
     if !norm_first {
         x = normal(x, first)?;

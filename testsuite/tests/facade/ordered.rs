@@ -269,6 +269,10 @@ fn groups_are_those_of_a_set() {
     let (got, places, _) =
         nan.unique_consecutive_with(UniqueConsecutive { return_inverse: true, ..Default::default() }).unwrap();
     assert_eq!((got.numel(), places.to_vec::<i64>().unwrap()), (3, vec![0, 1, 2, 2]));
+    let both = UniqueConsecutive { return_inverse: true, return_counts: true, ..Default::default() };
+    let (got, places, counts) = tensor![1, 1, 2, 2, 2, 1].unique_consecutive_with(both).unwrap();
+    assert_eq!((got.to_vec::<i32>().unwrap(), counts.to_vec::<i64>().unwrap()), (vec![1, 2, 1], vec![2, 3, 1]));
+    assert_eq!(places.to_vec::<i64>().unwrap(), [0, 0, 1, 1, 1, 2]);
     let empty = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0, 3]).unwrap();
     assert_eq!(empty.unique_with(all()).unwrap().1.sizes(), [0, 3]);
     assert!(empty.unique_dim(1).is_err() && point().unique_dim(0).is_err());

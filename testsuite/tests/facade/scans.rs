@@ -112,7 +112,7 @@ fn outputs_of_the_caller() {
 #[test]
 fn long_lines() {
     let mut random = Random::new(5);
-    for n in [4095, 4096, 4097, 5119, 5120, 65_535, 65_536, 65_537, 200_003] {
+    for n in [1025, 2047, 2048, 2049, 4095, 4096, 4097, 5119, 5120, 65_535, 65_536, 65_537, 200_003] {
         for lines in [1, 3] {
             for dtype in [DType::U8, DType::F32, DType::C64] {
                 let x = tensor(

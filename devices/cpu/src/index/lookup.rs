@@ -22,7 +22,7 @@ pub(super) struct Lookup {
     pub(super) level: Level,
 }
 
-/// Indices side by side, and the places that they get.
+/// Indices at equal distances, and the places that they get.
 ///
 /// Invariant: index `i` lies `i * step` bytes from `from`, in bounds and initialised, for each of the places.
 struct IndexRun<'a> {
@@ -32,7 +32,9 @@ struct IndexRun<'a> {
     places: &'a mut [isize],
 }
 
-/// The same of type `T`, in the frame of a level: the product of an index and its step is a vector's there.
+/// The work in the frame of a level, where products of indices and steps are taken by vectors of them.
+///
+/// Invariant: the indices are of type `T`.
 struct Placing<'a, T, const ADDS: bool>(IndexRun<'a>, PhantomData<T>);
 
 impl<I: Isa, T: Copy + Into<i64>, const ADDS: bool> Kernel<I> for Placing<'_, T, ADDS> {
@@ -105,6 +107,7 @@ impl Lookup {
     ///
     /// Index `i` lies `i * step` bytes from `from`, in bounds and initialised.
     pub(super) unsafe fn place(&self, from: *const u8, step: isize, places: &mut [isize], adds: bool) -> bool {
+        // Of the type that the tensor's dtype says.
         let run = IndexRun { lookup: self, from, step, places };
         match (self.is_wide(), adds) {
             (true, false) => self.level.enter(Placing::<i64, false>(run, PhantomData)),

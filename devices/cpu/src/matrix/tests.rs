@@ -110,10 +110,20 @@ fn products_are_those_of_three_loops() {
         [70, 3, 40],
         [130, 140, 5],
         [3, 600, 20],
+        // With vectors, also of more terms than a run has.
+        [1, 1, 70],
+        [70, 1, 40],
+        [1, 40, 33],
+        [3, 1, 600],
     ];
     for dtype in DTYPES {
         // Halves hold integers exactly up to 256 and 2048.
-        for [m, n, k] in sizes.into_iter().filter(|[_, _, k]| dtype != DType::BF16 || *k < 30) {
+        let most = match dtype {
+            DType::BF16 => 30,
+            DType::F16 => 100,
+            _ => usize::MAX,
+        };
+        for [m, n, k] in sizes.into_iter().filter(|[_, _, k]| *k < most) {
             for how in 0..27 {
                 let [a_how, b_how, c_how] = [how % 3, how / 3 % 3, how / 9];
                 if m > 100 && how % 5 > 0 {
