@@ -5,6 +5,9 @@
 //! helpers that have taken a piece, never for one that has yet to wake up. So a call on a machine whose other cores are
 //! busy takes as long as on one thread.
 //!
+//! Nor do helpers sleep at once: the next piece of a model is often a few microseconds away, and waking up takes tens.
+//! They look for work a little longer, and whatever else the pool has to do they do meanwhile.
+//!
 //! A piece is a caller's code and may panic. The first panic is carried to the caller, to go on there when nobody is at
 //! work. What any other says is forgotten, not dropped: a drop of it is a caller's code as well, and a panic on a
 //! thread of the pool ends the process.
@@ -24,9 +27,11 @@ use std::sync::Arc;
 use std::sync::PoisonError;
 #[cfg(not(loom))]
 use std::{
+    cell::Cell,
     sync::atomic::{AtomicUsize, Ordering},
     sync::{Condvar, Mutex, MutexGuard},
     thread::yield_now,
+    time::{Duration, Instant},
 };
 
 /// Pieces for each thread that a loop is best cut into: those who are held up leave some to the others.
@@ -35,6 +40,10 @@ const PIECES: usize = 8;
 /// How often the caller looks for helpers to leave before it sleeps. In a model, where looking is waiting, it sleeps at
 /// once.
 const LOOKS: usize = if cfg!(loom) { 0 } else { 200 };
+
+/// How long a helper looks for more work before it leaves the thread to the pool, which puts it to sleep.
+#[cfg(not(loom))]
+const LINGER: Duration = Duration::from_micros(50);
 
 /// What a panic says.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -99,7 +108,7 @@ impl Job {
     }
 
     /// Helps, behind calling the others: `helpers` threads, this one included.
-    fn help(self: Arc<Job>, helpers: usize) {
+    fn help(self: &Arc<Job>, helpers: usize) {
         if self.next.load(Ordering::Relaxed) >= self.pieces {
             return;
         }
@@ -130,9 +139,36 @@ impl Job {
     /// all.
     fn call(self: Arc<Job>, helpers: usize) {
         if helpers > 0 {
-            spawn(move || self.help(helpers));
+            spawn(move || {
+                self.help(helpers);
+                drop(self);
+                #[cfg(not(loom))]
+                linger();
+            });
         }
     }
+}
+
+/// Has a thread of the pool do what there is to do, until there has been nothing for a while. It holds nothing
+/// meanwhile.
+#[cfg(not(loom))]
+fn linger() {
+    thread_local! {
+        static LINGERS: Cell<bool> = const { Cell::new(false) };
+    }
+    // Work that is found is done further down on the same stack, which must not grow with each.
+    if LINGERS.replace(true) {
+        return;
+    }
+    let mut idle_since = Instant::now();
+    while idle_since.elapsed() < LINGER {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => idle_since = Instant::now(),
+            Some(rayon::Yield::Idle) => std::hint::spin_loop(),
+            None => break,
+        }
+    }
+    LINGERS.set(false);
 }
 
 /// Lets nobody take another piece, and waits for those who are inside.

@@ -5,7 +5,7 @@ import torch
 NAMED = ("upsample_bilinear2d.vec_out", "upsample_nearest2d.vec_out")
 BASES = (
     "_transformer_encoder_layer_fwd reflection_pad2d_backward replication_pad3d_backward hinge_embedding_loss "
-    "upsample_bilinear2d upsample_nearest2d"
+    "upsample_bilinear2d upsample_nearest2d _fused_rms_norm rms_norm"
 ).split()
 
 
@@ -65,3 +65,20 @@ def upsample_bilinear2d(name):
 
 
 upsample_nearest2d = upsample_bilinear2d
+
+
+def _fused_rms_norm(name):
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+        x = drawn(3, 2, 5, 40, dtype=dtype)
+        shapes = ((x, [40]), (x, [5, 40]), (x.transpose(0, 3), [2, 3]), (x[..., :0], [0]), (x[:0], [40]))
+        for i, (t, shape) in enumerate(shapes):
+            weight = None if i == 1 else drawn(*shape, dtype=dtype)
+            yield {"input": t, "normalized_shape": shape, "weight": weight, "eps": (None, 0.5, 1e-5)[i % 3]}
+    yield {"input": drawn(4, 6, dtype=torch.bfloat16), "normalized_shape": [6], "weight": drawn(6), "eps": None}
+
+
+def rms_norm(name):
+    yield from _fused_rms_norm(name)
+    yield {"input": drawn(4, 6), "normalized_shape": [6], "weight": drawn(6, dtype=torch.float64), "eps": None}
+    yield {"input": drawn(4, 6, dtype=torch.complex64), "normalized_shape": [6], "weight": None, "eps": 1e-3}
+    yield {"input": drawn(4, 6), "normalized_shape": [5], "weight": None, "eps": None}

@@ -40,10 +40,11 @@ unsafe impl Send for Copied {}
 unsafe impl Sync for Copied {}
 
 impl Copied {
-    /// Memory for a copy with these strides, which are dense; all zero before it is [loaded](Copied::load).
+    /// Memory for a copy with these strides, which are dense; of no particular values before it is
+    /// [loaded](Copied::load).
     pub(crate) fn new(tensor: &TensorRef<'_>, dtype: DType, strides: &[i64]) -> Result<Copied> {
         let geometry = tensor.geometry().clone();
-        let own = zeroed(geometry.numel(), dtype)?;
+        let own = room(geometry.numel(), dtype)?;
         // SAFETY: the address is followed only by `load`, whose caller promises that it may be.
         let from = unsafe { tensor.data() };
         Ok(Copied { own, dtype, strides: strides.into(), from, geometry })
@@ -79,8 +80,8 @@ impl Copied {
 pub(crate) struct Converted {
     pub(crate) data: *mut u8,
     pub(crate) strides: DimVec,
-    /// What is copied to memory of its own, for each run anew.
-    copied: Option<Copied>,
+    /// What is copied to memory of its own, for each run anew. Boxed, since a few of these are moved together.
+    copied: Option<Box<Copied>>,
 }
 
 // SAFETY: only `load`, which needs the only reference, writes what it has.
@@ -94,8 +95,8 @@ impl Converted {
         Converted { data: std::ptr::null_mut(), strides: DimVec::new(), copied: None }
     }
 
-    /// The elements of a tensor in a dtype, in a copy if `copies`. A copy is all zero before it is
-    /// [loaded](Converted::load).
+    /// The elements of a tensor in a dtype, in a copy if `copies`. A copy has no particular values before it
+    /// is [loaded](Converted::load).
     ///
     /// # Safety
     ///
@@ -111,7 +112,7 @@ impl Converted {
         }
         let strides = preserve_strides(g.sizes(), g.strides());
         let copied = Copied::new(tensor, dtype, &strides)?;
-        Ok(Some(Converted { data: copied.data(), strides, copied: Some(copied) }))
+        Ok(Some(Converted { data: copied.data(), strides, copied: Some(Box::new(copied)) }))
     }
 
     /// Copies what is copied, as it is now. Every run begins with it.

@@ -1,12 +1,13 @@
 //! The copy of the CPU: any layout and dtype to any other, with conj and neg bits on both sides.
 
 use crate::cache_lines::CACHE_LINE;
-use crate::cast::{Bits, moved};
+use crate::cast::{Bits, cast, moved};
+use crate::isa::Level;
 use crate::level;
 use crate::staging::{StageBlock, StageBuffer, Stager};
 use crate::tile_copy::{SQUARE_SIDE, Tile};
 use monomorph_core::structured::elements_are_read;
-use monomorph_core::{Result, Strided};
+use monomorph_core::{Result, Strided, strides};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
 
 /// Lines of each column of the source that a square takes.
@@ -27,6 +28,14 @@ pub(crate) const FLAGS: Flags =
 pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
     elements_are_read();
     let level = level()?;
+    if [&to, &from].into_iter().all(|side| !side.conj && !side.neg && strides::is_contiguous(sizes, side.strides)) {
+        let n = strides::numel(sizes)?;
+        if n <= GRAIN {
+            // SAFETY: C1 and C2 for two dense runs of so many elements.
+            unsafe { dense(&to, &from, n, level) };
+            return Ok(());
+        }
+    }
     let target = View::new(to.dtype, sizes, to.strides);
     let source = View::new(from.dtype, sizes, from.strides);
     let iter = build_over(&Config::new(FLAGS), &[target], &[source])?;
@@ -70,6 +79,23 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
     // SAFETY: W1 and W2 by C1 and C2.
     unsafe { iter.for_each(&[to.data, from.data], GRAIN, plane) };
     Ok(())
+}
+
+/// Copies a dense run of elements without lazy bits. Planning an iteration takes longer than copying a few.
+///
+/// # Safety
+///
+/// C1 and C2 for `n` elements on both sides that lie one after the other.
+unsafe fn dense(to: &Strided<'_>, from: &Strided<'_>, n: usize, level: Level) {
+    match cast(from.dtype, to.dtype, level) {
+        // SAFETY: R1, R2 by C1 and C2: sides of two dtypes are not equal, so they share nothing.
+        Some(cast) => unsafe { cast.run(from.data, to.data, n) },
+        None => {
+            let size = to.dtype.size();
+            // SAFETY: R1 by C1; two runs of one dtype are the same or share nothing (C2).
+            unsafe { run(from.data, size as isize, to.data, size as isize, size, n) };
+        }
+    }
 }
 
 /// Copies a plane whose source is dense across rows, or nearly, in squares: every line of its memory is used up when it

@@ -32,8 +32,8 @@ pub(crate) struct Dense {
     data: *const u8,
     n: usize,
     size: usize,
-    /// What is copied to memory of its own, for each run anew.
-    copied: Option<Copied>,
+    /// What is copied to memory of its own, for each run anew. Boxed, since a few of these are moved together.
+    copied: Option<Box<Copied>>,
     _number: Option<Box<u128>>,
 }
 
@@ -43,8 +43,8 @@ unsafe impl Send for Dense {}
 unsafe impl Sync for Dense {}
 
 impl Dense {
-    /// The elements of an operand in a dtype, in a copy if `copies`; none of an absent one. A copy is all zero before
-    /// it is [loaded](Dense::load).
+    /// The elements of an operand in a dtype, in a copy if `copies`; none of an absent one. A copy has no
+    /// particular values before it is [loaded](Dense::load).
     ///
     /// # Safety
     ///
@@ -82,7 +82,7 @@ impl Dense {
                     return Ok(Dense { data, n, size, copied: None, _number: None });
                 }
                 let copied = Copied::new(tensor, dtype, strides)?;
-                Ok(Dense { data: copied.data(), n, size, copied: Some(copied), _number: None })
+                Ok(Dense { data: copied.data(), n, size, copied: Some(Box::new(copied)), _number: None })
             }
         }
     }

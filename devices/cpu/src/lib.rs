@@ -21,6 +21,7 @@ mod half_runs;
 mod index;
 pub mod isa;
 mod join;
+mod lane_tree;
 mod left_out;
 #[cfg(feature = "linalg")]
 mod linalg;

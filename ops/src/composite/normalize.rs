@@ -6,7 +6,7 @@ use super::steps::Steps;
 use super::tensor;
 use crate::composite::rule;
 use crate::kernels::RowNormalization;
-use crate::rows::norm::typed_layer_norm;
+use crate::rows::norm::{rms_norm_of, typed_layer_norm};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{numel, suggest_format, wrap_dim};
@@ -62,25 +62,50 @@ pub fn rms_norm(
         return Err(ErrorKind::UnequalSizes { arg: "normalized_shape", got, want }.into());
     }
     let dtype = input.dtype();
-    let (wide, epsilon) = match dtype {
-        DType::F16 | DType::BF16 => (DType::F32, f64::from(f32::EPSILON)),
-        DType::F64 | DType::C128 => (dtype, f64::EPSILON),
-        got if got.is_integral(true) => {
-            let (what, accepted) = ("argument input has dtype", "floating and complex dtypes");
-            return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
-        }
-        _ => (dtype, f64::from(f32::EPSILON)),
-    };
+    if dtype.is_integral(true) {
+        let (what, accepted) = ("argument input has dtype", "floating and complex dtypes");
+        return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
+    }
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    let is_of_one = weight.as_tensor().is_none_or(|w| w.dtype() == dtype || is_half && w.dtype() == DType::F32);
+    if dtype.is_floating() && is_of_one && (weight.as_tensor().is_some() || matches!(weight, IValue::None)) {
+        let shape = IValue::Ints(normalized_shape.to_vec());
+        let eps = eps.map_or(IValue::None, IValue::from);
+        return first::<2>(calls, "_fused_rms_norm", [input.clone().into(), shape, weight.clone(), eps]);
+    }
+    rms_norm_by_steps(calls, input, n, weight, eps).map(|(normal, _)| normal)
+}
+
+/// `_fused_rms_norm` where it has no kernel: the rows, and the reciprocals of the roots of their mean squares.
+pub fn fused_rms_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    normalized_shape: &[i64],
+    weight: &IValue,
+    eps: Option<f64>,
+) -> Result<(AnyTensor, AnyTensor)> {
+    rms_norm_by_steps(calls, tensor(input, "input")?, normalized_shape.len(), weight, eps)
+}
+
+/// The last `n` dimensions normalised, operator by operator.
+fn rms_norm_by_steps(
+    calls: &Calls<'_>,
+    input: &AnyTensor,
+    n: usize,
+    weight: &IValue,
+    eps: Option<f64>,
+) -> Result<(AnyTensor, AnyTensor)> {
+    let (wide, epsilon) = rms_norm_of(input.dtype());
     let x = calls.cast(contiguous(calls, input)?, wide)?;
     let dims: Vec<i64> = (1..=n as i64).map(|d| -d).collect();
     let squares = calls.tensor("pow.Tensor_Scalar", [x.clone().into(), Scalar::Int(2).into()])?;
     let mean = calls.tensor("mean.dim", [squares.into(), IValue::Ints(dims), true.into(), IValue::None])?;
     let factor = calls.unary("rsqrt", calls.add(mean, eps.unwrap_or(epsilon))?)?;
-    let mut normal = calls.mul(x, factor)?;
+    let mut normal = calls.mul(x, factor.clone())?;
     if !matches!(weight, IValue::None) {
         normal = calls.mul(normal, weight.clone())?;
     }
-    calls.cast(normal, dtype)
+    Ok((calls.cast(normal, input.dtype())?, factor))
 }
 
 /// `group_norm`.

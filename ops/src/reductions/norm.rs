@@ -68,6 +68,9 @@ where
     }
     #[inline(always)]
     fn finish((medium, small, big): AccumulatorOf<Self, V, X>, _: X) -> V::Re {
+        if has_wider::<V>() {
+            return V::Re::narrow(medium.sqrt());
+        }
         type Wide<V> = <<V as Widen>::Wide as Value>::Re;
         let number = |x: f64| Wide::<V>::from_f64(x);
         let zero = number(0.0);

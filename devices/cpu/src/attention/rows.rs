@@ -2,13 +2,11 @@
 
 use super::Array;
 use crate::isa::{Isa, Kernel};
+use crate::lane_tree::{LANES, merged};
 use crate::scalar::Lane;
 use crate::tile_product::Number;
 use monomorph_ops::algebra::{Exponential, Logarithm};
 use num_traits::Float;
-
-/// Elements of a row that are looked at side by side.
-const LANES: usize = 16;
 
 /// float32 or float64.
 pub(super) trait Real: Number + Float {
@@ -54,10 +52,18 @@ fn fold<T: Real>(row: &mut [T], start: T, f: impl Fn(&mut T) -> T, join: impl Fn
             *lane = join(*lane, f(x));
         }
     }
-    for (lane, x) in lanes.iter_mut().zip(chunks.into_remainder()) {
-        *lane = join(*lane, f(x));
+    let rest = chunks.into_remainder();
+    if !rest.is_empty() {
+        // As a whole chunk, of which only what there is counts: single elements take about as long.
+        let mut chunk = [T::zero(); LANES];
+        chunk[..rest.len()].copy_from_slice(rest);
+        for (i, (lane, x)) in lanes.iter_mut().zip(&mut chunk).enumerate() {
+            let y = f(x);
+            *lane = if i < rest.len() { join(*lane, y) } else { *lane };
+        }
+        rest.copy_from_slice(&chunk[..rest.len()]);
     }
-    lanes.into_iter().fold(start, join)
+    merged(lanes, join)
 }
 
 /// The larger one, NaN if one is.
@@ -156,9 +162,14 @@ impl<T: Real, I: Isa> Kernel<I> for Soften<'_, T> {
                 *score
             };
             let sum = fold(scores, T::zero(), power, |a, b| a + b);
-            let shrinks = (largest[row] - top).exp_at::<I>();
+            let before = std::mem::replace(&mut largest[row], top);
+            if before == T::neg_infinity() {
+                // What is there is zero.
+                sums[row] = sum;
+                continue;
+            }
+            let shrinks = (before - top).exp_at::<I>();
             sums[row] = sums[row] * shrinks + sum;
-            largest[row] = top;
             for x in &mut output[row * width..][..width] {
                 *x = *x * shrinks;
             }

@@ -6,9 +6,11 @@
 //!          k │     B     │             float16, bfloat16           widened block by block to float32,
 //!            └───────────┘                                         which is rounded once (`halves`)
 //!      k     ┌─────┬─────┐             integers                    modulo 2^bits, in blocks (`integers`)
-//!   ┌──────┐ │piece│     │             at most 8 rows or columns   runs of memory, each read once (`skinny`)
-//! m │  A   │ ├─────┼─────┤             a transposed B, 9 to 192 rows  panels of B (`packed`)
-//!   └──────┘ └─────┴─────┘             few multiplications             in float64 (`tiny`)
+//!   ┌──────┐ │piece│     │             bfloat16, int64 where the   tiles of panels (`tiled`, with `pairs` and
+//! m │  A   │ ├─────┼─────┤               host has instructions     `words`)
+//!   └──────┘ └─────┴─────┘             at most 8 rows or columns   runs of memory, each read once (`skinny`)
+//!                                      a transposed B, 9 to 192 rows  panels of B (`packed`)
+//!                                      few multiplications         in float64 (`tiny`)
 //! ```
 //!
 //! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the
@@ -19,12 +21,18 @@ mod floats;
 mod halves;
 mod integers;
 mod packed;
+#[cfg(target_arch = "x86_64")]
+mod pairs;
 mod panel;
 mod skinny;
 mod summed;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod tiled;
 mod tiny;
+#[cfg(target_arch = "x86_64")]
+mod words;
 
 use crate::cast::Bits;
 use crate::isa::Level;
@@ -114,6 +122,8 @@ enum Way {
     Tiny,
     Skinny,
     Packed,
+    #[cfg(target_arch = "x86_64")]
+    Tiled,
     Blocked,
 }
 
@@ -132,6 +142,7 @@ impl Product {
         }
         let alpha = if bits[0].neg != bits[1].neg { negative(alpha) } else { alpha };
         let (a, b, c) = (a.of_sizes(m, k), b.of_sizes(k, n), c.of_sizes(m, n));
+        let level = crate::level()?;
         let way = match (tiny::suits([m, n, k], dtype.is_complex()), skinny::suits([m, n, k], a, b)) {
             // Where sums have terms enough for vectors of them; those of halves would be widened first.
             (true, true) if m.min(n) == 1 && k >= 16 && !dtype.is_complex() => Way::Skinny,
@@ -139,22 +150,13 @@ impl Product {
             (true, _) => Way::Tiny,
             (_, true) => Way::Skinny,
             _ if packed::suits(dtype, [m, n, k], [a, b, c]) => Way::Packed,
+            #[cfg(target_arch = "x86_64")]
+            _ if level == Level::Avx512 && (dtype == DType::I64 || dtype == DType::BF16 && pairs::is_available()) => {
+                Way::Tiled
+            }
             _ => Way::Blocked,
         };
-        Ok(Product {
-            dtype,
-            m,
-            n,
-            k,
-            a,
-            b,
-            c,
-            way,
-            conj: bits.map(|bits| bits.conj),
-            alpha,
-            beta,
-            level: crate::level()?,
-        })
+        Ok(Product { dtype, m, n, k, a, b, c, way, conj: bits.map(|bits| bits.conj), alpha, beta, level })
     }
 
     /// True if C is only written.
@@ -299,6 +301,12 @@ impl Product {
             (Way::Packed, DType::F32) => return unsafe { packed::multiply::<f32>(&product, at, panels) },
             // SAFETY: see above.
             (Way::Packed, DType::F64) => return unsafe { packed::multiply::<f64>(&product, at, panels) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: see above; the way is chosen where the host has the instructions.
+            (Way::Tiled, DType::BF16) => return unsafe { tiled::multiply::<pairs::BrainPairs>(&product, at) }.is_ok(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: see above; the way is chosen where the host has the instructions.
+            (Way::Tiled, DType::I64) => return unsafe { tiled::multiply::<words::WideWords>(&product, at) }.is_ok(),
             _ => false,
         };
         if done {

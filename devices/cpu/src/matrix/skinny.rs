@@ -19,6 +19,7 @@ use super::{Layout, Matrices, Product, panel};
 use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
+use crate::lane_tree::{LANES, merged};
 use crate::staging::Stager;
 use monomorph_core::DType;
 use std::marker::PhantomData;
@@ -32,9 +33,6 @@ pub(super) const RUN: usize = 512;
 
 /// Rows that wait for the next run of their sums.
 const ROWS: usize = 64;
-
-/// Sums of a run that are taken side by side, and added in the end.
-const LANES: usize = 16;
 
 fn is_run(layout: Layout) -> bool {
     layout.row == 1 || layout.col == 1
@@ -202,19 +200,6 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
     }
 }
 
-/// The sum of lanes.
-#[inline(always)]
-fn folded<R: Summed>(mut lanes: [R; LANES]) -> R {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] = lanes[i].plus(lanes[i + width]);
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
 /// The sums of products of four runs with one other. All steps of a lane stand in one loop over the lanes, which the
 /// compiler makes vectors of; a loop within it over the runs would be unrolled to single elements, eight times slower.
 ///
@@ -240,9 +225,7 @@ unsafe fn four_dots<I: Isa, R: Summed>([r0, r1, r2, r3]: [*const R; 4], x: *cons
     }
     let mut dots = [R::ZERO; 4];
     for (k, (dot, run)) in dots.iter_mut().zip([r0, r1, r2, r3]).enumerate() {
-        let mut lanes = [R::ZERO; LANES];
-        lanes.copy_from_slice(&sums[k * LANES..][..LANES]);
-        *dot = folded(lanes);
+        *dot = merged(std::array::from_fn(|lane| sums[k * LANES + lane]), R::plus);
         for i in whole..n {
             *dot = read(run, i).fused::<I>(read(x, i), *dot);
         }
@@ -269,10 +252,8 @@ unsafe fn one_dot<I: Isa, R: Summed>(run: *const R, x: *const R, n: usize) -> R 
         first += 4 * LANES;
     }
     let mut dot = R::ZERO;
-    for quarter in sums.chunks_exact(LANES) {
-        let mut lanes = [R::ZERO; LANES];
-        lanes.copy_from_slice(quarter);
-        dot = dot.plus(folded(lanes));
+    for quarter in 0..4 {
+        dot = dot.plus(merged(std::array::from_fn(|lane| sums[quarter * LANES + lane]), R::plus));
     }
     for i in whole..n {
         dot = read(run, i).fused::<I>(read(x, i), dot);

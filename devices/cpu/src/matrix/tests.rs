@@ -125,36 +125,56 @@ fn products_are_those_of_three_loops() {
         };
         for [m, n, k] in sizes.into_iter().filter(|[_, _, k]| *k < most) {
             for how in 0..27 {
-                let [a_how, b_how, c_how] = [how % 3, how / 3 % 3, how / 9];
                 if m > 100 && how % 5 > 0 {
                     continue;
                 }
-                let a = Stored::new(dtype, m, k, a_how, 1);
-                let b = Stored::new(dtype, k, n, b_how, 1000);
-                let mut c = Stored::new(dtype, m, n, c_how, 2000);
-                let beta = [0, 1, 2][how % 3];
-                let alpha = [1, -1, 2][how / 3 % 3];
-                let product = Product::new(
-                    dtype,
-                    [m, n, k],
-                    [a.layout, b.layout, c.layout],
-                    [Bits::default(), Bits::default()],
-                    [Scalar::Int(alpha), Scalar::Int(beta)],
-                )
-                .expect("a level");
-                let matrices = Matrices { a: a.data(), b: b.data(), c: c.bytes.as_mut_ptr().cast() };
-                // SAFETY: M1, M2: three matrices of these layouts, in memory of their own.
-                unsafe { product.run(matrices) }.expect("memory");
-                for row in 0..m {
-                    for col in 0..n {
-                        let sum: i64 = (0..k).map(|p| a.value(row, p) * b.value(p, col)).sum();
-                        let want = beta * c.value(row, col) + alpha * sum;
-                        // No product gives -0 that was not asked for; -1 times 0 does.
-                        let got = without_sign(dtype, c.get(dtype, row, col), want);
-                        let place = format!("{dtype} {m}x{n}x{k} layouts {how} at ({row}, {col})");
-                        assert_eq!(got, number_bytes(dtype, want), "{place}: want {want}");
-                    }
-                }
+                compare(dtype, [m, n, k], how);
+            }
+        }
+    }
+}
+
+/// Holds a product against three loops; `how` chooses the layouts and the numbers.
+fn compare(dtype: DType, [m, n, k]: [usize; 3], how: usize) {
+    let [a_how, b_how, c_how] = [how % 3, how / 3 % 3, how / 9];
+    let a = Stored::new(dtype, m, k, a_how, 1);
+    let b = Stored::new(dtype, k, n, b_how, 1000);
+    let mut c = Stored::new(dtype, m, n, c_how, 2000);
+    let beta = [0, 1, 2][how % 3];
+    let alpha = [1, -1, 2][how / 3 % 3];
+    let product = Product::new(
+        dtype,
+        [m, n, k],
+        [a.layout, b.layout, c.layout],
+        [Bits::default(), Bits::default()],
+        [Scalar::Int(alpha), Scalar::Int(beta)],
+    )
+    .expect("a level");
+    let matrices = Matrices { a: a.data(), b: b.data(), c: c.bytes.as_mut_ptr().cast() };
+    // SAFETY: M1, M2: three matrices of these layouts, in memory of their own.
+    unsafe { product.run(matrices) }.expect("memory");
+    for row in 0..m {
+        for col in 0..n {
+            let sum: i64 = (0..k).map(|p| a.value(row, p) * b.value(p, col)).sum();
+            let want = beta * c.value(row, col) + alpha * sum;
+            // No product gives -0 that was not asked for; -1 times 0 does.
+            let got = without_sign(dtype, c.get(dtype, row, col), want);
+            let place = format!("{dtype} {m}x{n}x{k} layouts {how} at ({row}, {col})");
+            assert_eq!(got, number_bytes(dtype, want), "{place}: want {want}");
+        }
+    }
+}
+
+/// More rows, columns and terms than a block of tiles has, and such that leave a part of a panel. Sums are exact in
+/// float32, so that bfloat16 is rounded once.
+#[test]
+fn products_of_many_tiles_are_those_of_three_loops() {
+    for dtype in [DType::I64, DType::BF16] {
+        for (i, sizes) in
+            [[515, 9, 300], [17, 401, 131], [16, 64, 257], [9, 33, 1], [12, 200, 520]].into_iter().enumerate()
+        {
+            for how in (i % 2..27).step_by(2) {
+                compare(dtype, sizes, how);
             }
         }
     }

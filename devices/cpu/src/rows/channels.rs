@@ -9,10 +9,11 @@
 
 use super::fold::{ColumnSums, TILE, sum};
 use super::frame::{Real, Work, enter};
-use super::output::{Output, Parts, each_row, each_run};
+use super::output::{Output, Parts, each_row, each_run, each_unwritten_row, write_each};
 use crate::isa::{Isa, Level};
 use monomorph_core::{DType, Result, bf16, list};
 use monomorph_ops::rows::Channels;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Runs shorter than two vectors are columns.
@@ -163,7 +164,7 @@ enum Map<'a, T> {
 fn write<T: Real>(level: Level, channels: Channels, map: Map<'_, T>, out: &mut Output) {
     let Channels { n, c, s } = channels;
     let (rows, width, runs) = if is_columns(channels) { (n, c * s, 1) } else { (n * c, s, c) };
-    each_row(rows, width, [(out.parts(), width)], |rows, [out]| {
+    each_unwritten_row(rows, width, [(out.parts(), width)], |rows, [out]| {
         enter(level, Write { map, is_columns: is_columns(channels), width, runs, first: rows.start, out });
     });
 }
@@ -175,7 +176,7 @@ struct Write<'a, T> {
     /// Rows after which the numbers begin anew.
     runs: usize,
     first: usize,
-    out: &'a mut [T],
+    out: &'a mut [MaybeUninit<T>],
 }
 
 impl<T: Real> Work for Write<'_, T> {
@@ -188,28 +189,26 @@ impl<T: Real> Work for Write<'_, T> {
             match (self.map, self.is_columns) {
                 (Map::Affine { x, mean, scale, shift }, true) => {
                     let numbers = mean.iter().zip(scale).zip(shift);
-                    for ((out, &x), ((&mean, &scale), &shift)) in out.iter_mut().zip(&x[elements]).zip(numbers) {
-                        *out = (x - mean) * scale + shift;
-                    }
+                    let elements = x[elements].iter().zip(numbers);
+                    write_each(out, elements.map(|(&x, ((&mean, &scale), &shift))| (x - mean) * scale + shift));
                 }
                 (Map::Affine { x, mean, scale, shift }, false) => {
                     let (mean, scale, shift) = (mean[channel], scale[channel], shift[channel]);
-                    out.iter_mut().zip(&x[elements]).for_each(|(out, &x)| *out = (x - mean) * scale + shift);
+                    write_each(out, x[elements].iter().map(|&x| (x - mean) * scale + shift));
                 }
                 (Map::Slope { grad, x, mean, scale, whole, along }, true) => {
                     let inputs = grad[elements.clone()].iter().zip(&x[elements]);
-                    let numbers = mean.iter().zip(scale).zip(whole).zip(along);
-                    for ((out, (&g, &x)), (((&m, &scale), &whole), &along)) in out.iter_mut().zip(inputs).zip(numbers) {
-                        *out = g * scale - whole - (x - m) * along;
-                    }
+                    let inputs = inputs.zip(mean.iter().zip(scale).zip(whole).zip(along));
+                    write_each(
+                        out,
+                        inputs.map(|((&g, &x), (((&m, &scale), &whole), &along))| g * scale - whole - (x - m) * along),
+                    );
                 }
                 (Map::Slope { grad, x, mean, scale, whole, along }, false) => {
                     let inputs = grad[elements.clone()].iter().zip(&x[elements]);
                     let (m, scale) = (mean[channel], scale[channel]);
                     let (whole, along) = (whole[channel], along[channel]);
-                    out.iter_mut().zip(inputs).for_each(|(out, (&g, &x))| {
-                        *out = g * scale - whole - (x - m) * along;
-                    });
+                    write_each(out, inputs.map(|(&g, &x)| g * scale - whole - (x - m) * along));
                 }
             }
         }

@@ -10,8 +10,8 @@
 //! ```
 
 use super::frame::Real;
+use crate::lane_tree::merged;
 use std::array;
-use std::hint::black_box;
 
 /// Two vectors of AVX-512 in float32.
 const LANES: usize = 32;
@@ -44,8 +44,7 @@ fn block_sum<T: Real, const K: usize>(rows: [&[T]; K], f: &impl Fn([T; K]) -> T)
         }
     }
     let rest = (0..parts[0].1.len()).map(|i| f(array::from_fn(|k| parts[k].1[i]))).fold(T::zero(), |a, b| a + b);
-    // By way of memory: the compiler would make the loop fit the tree, in registers of two elements.
-    (tree(black_box(lanes), |a, b| a + b) + rest).wide()
+    (tree(lanes, |a, b| a + b) + rest).wide()
 }
 
 /// The largest element; negative infinity of none. NaN counts as none.
@@ -62,14 +61,8 @@ pub(super) fn largest<T: Real>(row: &[T]) -> T {
 }
 
 #[inline(always)]
-fn tree<T: Real>(mut lanes: [T; LANES], merge: impl Fn(T, T) -> T) -> T {
-    let mut half = LANES / 2;
-    while half > 0 {
-        let (front, back) = lanes.split_at_mut(half);
-        front.iter_mut().zip(back).for_each(|(a, b)| *a = merge(*a, *b));
-        half /= 2;
-    }
-    lanes[0]
+fn tree<T: Real>(lanes: [T; LANES], merge: impl Fn(T, T) -> T) -> T {
+    merged(array::from_fn(|i| merge(lanes[i], lanes[i + LANES / 2])), merge)
 }
 
 /// Sums of up to [`TILE`] columns, row after row.

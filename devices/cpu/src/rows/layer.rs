@@ -3,8 +3,9 @@
 
 use super::fold::{ColumnSums, TILE, sum};
 use super::frame::{Real, Work, enter};
-use super::output::{Output, each_row, each_run};
+use super::output::{Output, each_row, each_run, each_unwritten_row, write_each, zeroed};
 use crate::isa::{Isa, Level};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// The elements of rows of `n`.
@@ -21,7 +22,8 @@ pub(super) fn forward<T: Real>(
     [y, mean, rstd]: [&mut Output; 3],
 ) {
     let outputs = [(y.parts(), n), (mean.parts(), 1), (rstd.parts(), 1)];
-    each_row(rows, n, outputs, |rows, [y, mean, rstd]| {
+    each_unwritten_row(rows, n, outputs, |rows, [y, mean, rstd]| {
+        let [mean, rstd] = [mean, rstd].map(zeroed);
         enter(level, Rows { x: &x[elements(&rows, n)], weight, bias, n, eps, y, mean, rstd });
     });
 }
@@ -32,7 +34,7 @@ struct Rows<'a, T> {
     bias: &'a [T],
     n: usize,
     eps: f64,
-    y: &'a mut [T],
+    y: &'a mut [MaybeUninit<T>],
     mean: &'a mut [T],
     rstd: &'a mut [T],
 }
@@ -41,29 +43,72 @@ impl<T: Real> Work for Rows<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
         let (n, count) = (self.n, self.n as f64);
-        for (r, (to_mean, to_rstd)) in self.mean.iter_mut().zip(self.rstd).enumerate() {
+        // One step of all rows after the other: the rows are in the first cache, and short ones do not wait for the sum
+        // of the one before.
+        for (r, to) in self.mean.iter_mut().enumerate() {
+            let mean = if n == 0 { 0.0 } else { sum([&self.x[r * n..][..n]], |[x]| x) / count };
+            // Of infinities PyTorch's mean is NaN.
+            *to = T::of(if mean.is_infinite() { f64::NAN } else { mean });
+        }
+        for (r, (&mut mean, to)) in self.mean.iter_mut().zip(&mut *self.rstd).enumerate() {
+            let variance = sum([&self.x[r * n..][..n]], |[x]| (x - mean) * (x - mean)) / count;
+            *to = T::of(1.0 / (variance + self.eps).sqrt());
+        }
+        for (r, (&mut mean, &mut rstd)) in self.mean.iter_mut().zip(self.rstd).enumerate() {
             let x = &self.x[r * n..][..n];
             let y = &mut self.y[r * n..][..n];
-            let mean = if n == 0 { 0.0 } else { sum([x], |[x]| x) / count };
-            // Of infinities PyTorch's mean is NaN.
-            let mean = T::of(if mean.is_infinite() { f64::NAN } else { mean });
-            let variance = sum([x], |[x]| (x - mean) * (x - mean)) / count;
-            let rstd = T::of(1.0 / (variance + self.eps).sqrt());
-            (*to_mean, *to_rstd) = (mean, rstd);
             match (self.weight.is_empty(), self.bias.is_empty()) {
-                (true, true) => y.iter_mut().zip(x).for_each(|(y, &x)| *y = (x - mean) * rstd),
+                (true, true) => write_each(y, x.iter().map(|&x| (x - mean) * rstd)),
                 (false, true) => {
-                    let elements = y.iter_mut().zip(x).zip(self.weight);
-                    elements.for_each(|((y, &x), &w)| *y = (x - mean) * rstd * w);
+                    write_each(y, x.iter().zip(self.weight).map(|(&x, &w)| (x - mean) * rstd * w));
                 }
                 (true, false) => {
-                    let elements = y.iter_mut().zip(x).zip(self.bias);
-                    elements.for_each(|((y, &x), &b)| *y = (x - mean) * rstd + b);
+                    write_each(y, x.iter().zip(self.bias).map(|(&x, &b)| (x - mean) * rstd + b));
                 }
                 (false, false) => {
-                    let elements = y.iter_mut().zip(x).zip(self.weight).zip(self.bias);
-                    elements.for_each(|(((y, &x), &w), &b)| *y = (x - mean) * rstd * w + b);
+                    let elements = x.iter().zip(self.weight).zip(self.bias);
+                    write_each(y, elements.map(|((&x, &w), &b)| (x - mean) * rstd * w + b));
                 }
+            }
+        }
+    }
+}
+
+pub(super) fn rms_forward<T: Real>(
+    level: Level,
+    [rows, n]: [usize; 2],
+    eps: f64,
+    [x, weight]: [&[T]; 2],
+    [y, rstd]: [&mut Output; 2],
+) {
+    each_unwritten_row(rows, n, [(y.parts(), n), (rstd.parts(), 1)], |rows, [y, rstd]| {
+        let rstd = zeroed(rstd);
+        enter(level, RmsRows { x: &x[elements(&rows, n)], weight, n, eps, y, rstd });
+    });
+}
+
+struct RmsRows<'a, T> {
+    x: &'a [T],
+    weight: &'a [T],
+    n: usize,
+    eps: f64,
+    y: &'a mut [MaybeUninit<T>],
+    rstd: &'a mut [T],
+}
+
+impl<T: Real> Work for RmsRows<'_, T> {
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let (n, count) = (self.n, self.n as f64);
+        for (r, to) in self.rstd.iter_mut().enumerate() {
+            let square = sum([&self.x[r * n..][..n]], |[x]| x * x) / count;
+            *to = T::of(1.0 / (square + self.eps).sqrt());
+        }
+        for (r, &mut rstd) in self.rstd.iter_mut().enumerate() {
+            let (x, y) = (&self.x[r * n..][..n], &mut self.y[r * n..][..n]);
+            match self.weight.is_empty() {
+                true => write_each(y, x.iter().map(|&x| x * rstd)),
+                false => write_each(y, x.iter().zip(self.weight).map(|(&x, &w)| x * rstd * w)),
             }
         }
     }

@@ -152,6 +152,9 @@ impl Ready {
             (Task::LayerNorm { rows, n, eps }, [y, mean, rstd]) => {
                 layer::forward(*level, [rows, n], eps, [0, 1, 2].map(input), [y, mean, rstd]);
             }
+            (Task::RmsNorm { rows, n, eps }, [y, rstd]) => {
+                layer::rms_forward(*level, [rows, n], eps, [0, 1].map(input), [y, rstd]);
+            }
             (Task::LayerNormBackward { rows, n, wanted }, [x, weight, bias]) => {
                 layer::backward(*level, [rows, n], wanted, [0, 1, 2, 3, 4].map(input), [x, weight, bias]);
             }

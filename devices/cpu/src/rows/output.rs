@@ -4,30 +4,39 @@
 use super::fold::TILE;
 use super::frame::Real;
 use crate::cast::Bits;
-use crate::converted::zeroed;
+use crate::converted::room;
 use crate::scratch::Scratch;
 use monomorph_core::structured::Outputs;
-use monomorph_core::{DType, Result, Strided, strides};
+use monomorph_core::{DType, Geometry, Result, Strided, strides};
 use monomorph_iter::{GRAIN, share};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
+
+/// Elements of rows that are worked on together: what is done to them step by step stays in the first cache.
+const NEAR: usize = 4096;
 
 /// An output, which is computed in row-major order.
 ///
 /// Invariants:
-/// * R1: `data` are `n` elements of `size` bytes, aligned, which nobody else uses: the output itself, or `own`.
-/// * R2: `to` is the first of the output's elements, of these sizes and strides, which nobody else uses.
+/// * R1: `data` are `n` elements of `size` bytes, aligned, which nobody else uses: the output itself, or memory of
+///   [`Delivery`].
+/// * R2: `to` there is the first of the output's elements, of this geometry, which nobody else uses.
 #[derive(Debug)]
 pub(super) struct Output {
     data: *mut u8,
     n: usize,
     compute: DType,
-    own: Option<Scratch<u128>>,
+    /// Boxed, since a few outputs are moved together.
+    delivery: Option<Box<Delivery>>,
+}
+
+/// Memory in the place of an output, and where that lies.
+#[derive(Debug)]
+struct Delivery {
+    own: Scratch<u128>,
     to: *mut u8,
-    dtype: DType,
-    bits: Bits,
-    sizes: strides::DimVec,
-    strides: strides::DimVec,
+    geometry: Geometry,
 }
 
 impl Output {
@@ -37,14 +46,13 @@ impl Output {
     pub(super) unsafe fn new(outputs: &Outputs<'_>, i: usize, compute: DType) -> Result<Output> {
         let (g, to) = (outputs.geometry(i), outputs.data(i));
         let n = g.numel();
-        let (dtype, bits) = (g.dtype(), Bits::of(g.dtype(), g.is_conj(), g.is_neg()));
-        let (mut own, mut data) = (None, to);
-        let is_direct = dtype == compute && bits.is_none() && g.is_contiguous();
-        if !is_direct || !to.addr().is_multiple_of(compute.size()) {
-            data = own.insert(zeroed(n, compute)?).as_mut_ptr().cast();
+        let is_plain = g.dtype() == compute && !g.is_conj() && !g.is_neg() && g.is_contiguous();
+        if is_plain && to.addr().is_multiple_of(compute.size()) {
+            return Ok(Output { data: to, n, compute, delivery: None });
         }
-        let (sizes, strides) = (g.sizes().into(), g.strides().into());
-        Ok(Output { data, n, compute, own, to, dtype, bits, sizes, strides })
+        let mut own = room(n, compute)?;
+        let data = own.as_mut_ptr().cast();
+        Ok(Output { data, n, compute, delivery: Some(Box::new(Delivery { own, to, geometry: g.clone() })) })
     }
 
     /// The elements, to be written part by part.
@@ -59,15 +67,15 @@ impl Output {
     ///
     /// R2 still holds.
     pub(super) unsafe fn deliver(&self) -> Result<()> {
-        if self.own.is_none() || self.n == 0 {
-            return Ok(());
-        }
-        let dense = strides::contiguous_strides(&self.sizes);
-        let Bits { conj, neg } = self.bits;
-        let to = Strided { data: self.to, strides: &self.strides, dtype: self.dtype, conj, neg };
-        let from = Strided { data: self.data, strides: &dense, dtype: self.compute, conj: false, neg: false };
-        // SAFETY: C1 and C2 of `Device::copy`: both have these sizes (R1, R2), `own` is initialised and shares nothing.
-        unsafe { crate::copy::copy(&self.sizes, to, from) }
+        let Some(delivery) = self.delivery.as_ref().filter(|_| self.n > 0) else { return Ok(()) };
+        let (g, from) = (&delivery.geometry, delivery.own.as_ptr().cast_mut().cast());
+        let dense = strides::contiguous_strides(g.sizes());
+        let Bits { conj, neg } = Bits::of(g.dtype(), g.is_conj(), g.is_neg());
+        let to = Strided { data: delivery.to, strides: g.strides(), dtype: g.dtype(), conj, neg };
+        let from = Strided { data: from, strides: &dense, dtype: self.compute, conj: false, neg: false };
+        // SAFETY: C1 and C2 of `Device::copy`: both have these sizes (R1, R2), memory of our own is initialised and
+        // shares nothing.
+        unsafe { crate::copy::copy(g.sizes(), to, from) }
     }
 }
 
@@ -91,40 +99,72 @@ impl<'a, T> Parts<'a, T> {
 }
 
 impl<T: Real> Parts<'_, T> {
-    /// The elements of a range, which are zeros first: here, while they are about to be used, and not before.
+    /// The elements of a range.
     ///
     /// # Safety
     ///
     /// The range is used nowhere else as long as the result lives.
     #[allow(clippy::mut_from_ref, reason = "parts are disjoint by the caller's promise")]
-    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+    unsafe fn part(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
         assert!(range.start <= range.end && range.end <= self.n, "a part lies within the output");
-        let (data, n) = (self.data.wrapping_add(range.start), range.len());
-        if n == 0 {
+        if range.is_empty() {
             return &mut [];
         }
-        // SAFETY: the range is within `n` elements that are ours (R1); zero bytes are a number.
-        unsafe { data.write_bytes(0, n) };
-        // SAFETY: they are initialised and aligned (R1), and used nowhere else by the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(data, n) }
+        // SAFETY: the range is within `n` aligned elements that are ours (R1), and used nowhere else by the caller's
+        // promise; they need not be initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.data.wrapping_add(range.start).cast(), range.len()) }
     }
 }
 
+/// The elements, zero: here, while they are about to be used, and not before.
+pub(super) fn zeroed<T: Real>(part: &mut [MaybeUninit<T>]) -> &mut [T] {
+    part.fill(MaybeUninit::new(T::zero()));
+    // SAFETY: they were just written.
+    unsafe { part.assume_init_mut() }
+}
+
+/// Writes every element. There are as many values.
+#[inline(always)]
+pub(super) fn write_each<T>(part: &mut [MaybeUninit<T>], values: impl Iterator<Item = T>) {
+    let mut written = 0;
+    for (to, value) in part.iter_mut().zip(values) {
+        to.write(value);
+        written += 1;
+    }
+    assert_eq!(written, part.len(), "no element of an output stays as it was");
+}
+
 /// Has threads do `rows` rows, of which each costs about as much as so many elements: `work` gets the numbers of some,
-/// and of each output the elements that belong to them, so many a row.
+/// and of each output the elements that belong to them, so many a row, zero.
 pub(super) fn each_row<T: Real, const K: usize>(
     rows: usize,
     cost: usize,
     outputs: [(Parts<'_, T>, usize); K],
     work: impl Fn(Range<usize>, [&mut [T]; K]) + Sync,
 ) {
+    each_unwritten_row(rows, cost, outputs, |rows, parts| work(rows, parts.map(zeroed)));
+}
+
+/// The same for work that [writes each](write_each) of them.
+pub(super) fn each_unwritten_row<T: Real, const K: usize>(
+    rows: usize,
+    cost: usize,
+    outputs: [(Parts<'_, T>, usize); K],
+    work: impl Fn(Range<usize>, [&mut [MaybeUninit<T>]; K]) + Sync,
+) {
     let together = (GRAIN / cost.max(1)).max(1);
+    let widest = outputs.iter().map(|&(_, width)| width).max().unwrap_or(0);
+    let near = (NEAR / widest.max(1)).max(1);
     share(rows.div_ceil(together), |piece| {
-        let range = piece * together..rows.min((piece + 1) * together);
-        // SAFETY: pieces are different rows, and rows are different elements.
-        let parts =
-            outputs.each_ref().map(|(parts, width)| unsafe { parts.part(range.start * width..range.end * width) });
-        work(range, parts);
+        let (mut start, end) = (piece * together, rows.min((piece + 1) * together));
+        while start < end {
+            let range = start..end.min(start + near);
+            // SAFETY: pieces, and parts of them, are different rows, and rows are different elements.
+            let parts =
+                outputs.each_ref().map(|(parts, width)| unsafe { parts.part(range.start * width..range.end * width) });
+            start = range.end;
+            work(range, parts);
+        }
     });
 }
 
@@ -141,7 +181,7 @@ pub(super) fn each_run<T: Real, const K: usize>(
         let parts = outputs.each_ref().map(|parts| {
             let of = if parts.n == 0 { 0..0 } else { range.clone() };
             // SAFETY: runs are different elements.
-            unsafe { parts.part(of) }
+            zeroed(unsafe { parts.part(of) })
         });
         work(range, parts);
     });
@@ -183,7 +223,7 @@ pub(super) fn each_tile<T: Real>(
         for r in 0..n {
             let at = first + r * inner;
             // SAFETY: tiles are different columns of a block, or of different blocks. The reference is gone here.
-            unsafe { output.part(at..at + width) };
+            zeroed(unsafe { output.part(at..at + width) });
         }
         work(block, columns, Tile { parts: &output, first, step: inner, width, rows: n });
     });

@@ -68,6 +68,11 @@ impl<'t> RowsInputs<'t> {
         self.numbers.get(i).copied().unwrap_or(0.0)
     }
 
+    /// The only number of an operator that has a default for it, if there is one.
+    pub(super) fn optional_number(&self) -> Option<f64> {
+        self.numbers.first().copied()
+    }
+
     /// List `i` of integers.
     pub fn list(&self, i: usize) -> &'t [i64] {
         self.lists.get(i).copied().unwrap_or_default()
@@ -105,6 +110,7 @@ puts! {
     i64: |x, inputs| inputs.ints.push(x);
     bool: |x, inputs| inputs.flags.push(x);
     f64: |x, inputs| inputs.numbers.push(x);
+    Option<f64>: |x, inputs| inputs.numbers.extend(x);
     Scalar: |x, inputs| inputs.numbers.push(x.to_f64());
     &'t [i64]: |x, inputs| inputs.lists.push(x);
     DType: |x, inputs| inputs.dtype = Some(x);

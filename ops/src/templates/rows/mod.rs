@@ -148,6 +148,15 @@ pub enum Task {
         /// What is added to variances.
         eps: f64,
     },
+    /// Of input, weight: rows over the root of their mean square, and the reciprocals of these roots.
+    RmsNorm {
+        /// How many rows.
+        rows: usize,
+        /// Elements of a row.
+        n: usize,
+        /// What is added to mean squares.
+        eps: f64,
+    },
     /// Of gradient, input, mean, rstd, weight: the gradients of input, weight and bias.
     LayerNormBackward {
         /// How many rows.

@@ -1,4 +1,5 @@
-//! Normalisation of rows and of groups of channels: `native_layer_norm`, `native_group_norm`, and their gradients.
+//! Normalisation of rows and of groups of channels: `native_layer_norm`, `native_group_norm`, their gradients, and
+//! `_fused_rms_norm`.
 
 use super::{Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare};
 use crate::composite::rule;
@@ -12,6 +13,8 @@ use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Options, R
 pub struct LayerNormFn;
 /// `native_layer_norm_backward`, of which the last arguments say which results are wanted.
 pub struct LayerNormBackwardFn;
+/// `_fused_rms_norm`.
+pub struct RmsNormFn;
 /// `native_group_norm`.
 pub struct GroupNormFn;
 /// `native_group_norm_backward`, of which the last arguments say which results are wanted.
@@ -87,15 +90,47 @@ impl RowsFn for LayerNormFn {
         let [rows, n] = rows_of(inputs, 0, [1, 2])?;
         check_floating("argument input has dtype", dtype)?;
         let statistics = statistics_dtype(inputs, dtype, &[1, 2])?;
-        let sizes = inputs.operand(0).sizes();
-        let leading = sizes.len().saturating_sub(inputs.list(0).len());
-        let mut of_rows = DimVec::from_slice(sizes);
-        of_rows[leading..].fill(1);
-        declare(inputs, sink, 0, sizes, dtype)?;
+        let of_rows = sizes_of_statistics(inputs);
+        declare(inputs, sink, 0, inputs.operand(0).sizes(), dtype)?;
         declare(inputs, sink, 1, &of_rows, statistics)?;
         declare(inputs, sink, 2, &of_rows, statistics)?;
         Ok(RowsPlan::of(Task::LayerNorm { rows, n, eps: inputs.number(0) }, dtype))
     }
+}
+
+impl super::sealed::Sealed for RmsNormFn {}
+impl RowsFn for RmsNormFn {
+    const NAME: &'static str = "_fused_rms_norm";
+    const OUTPUTS: usize = 2;
+
+    fn plan(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>) -> Result<RowsPlan> {
+        let dtype = inputs.dtype(0)?;
+        let [rows, n] = rows_of(inputs, 0, [1, 2])?;
+        check_floating("argument input has dtype", dtype)?;
+        statistics_dtype(inputs, dtype, &[1])?;
+        let (statistics, epsilon) = rms_norm_of(dtype);
+        declare(inputs, sink, 0, inputs.operand(0).sizes(), dtype)?;
+        declare(inputs, sink, 1, &sizes_of_statistics(inputs), statistics)?;
+        let eps = inputs.optional_number().unwrap_or(epsilon);
+        Ok(RowsPlan::of(Task::RmsNorm { rows, n, eps }, dtype))
+    }
+}
+
+/// The dtype that `rms_norm` computes in for an input of this dtype, and what it adds to mean squares unless told.
+pub(crate) fn rms_norm_of(input: DType) -> (DType, f64) {
+    match input {
+        DType::F16 | DType::BF16 => (DType::F32, f64::from(f32::EPSILON)),
+        DType::F64 | DType::C128 => (input, f64::EPSILON),
+        _ => (input, f64::from(f32::EPSILON)),
+    }
+}
+
+/// The sizes of statistics of rows: those of the input, of which the normalised ones are 1.
+fn sizes_of_statistics(inputs: &RowsInputs<'_>) -> DimVec {
+    let mut sizes = DimVec::from_slice(inputs.operand(0).sizes());
+    let leading = sizes.len().saturating_sub(inputs.list(0).len());
+    sizes[leading..].fill(1);
+    sizes
 }
 
 impl super::sealed::Sealed for LayerNormBackwardFn {}
@@ -296,6 +331,9 @@ native! {
     func: native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
         float eps) -> (Tensor, Tensor, Tensor),
     autogen: native_layer_norm.out, structured: Rows<LayerNormFn>;
+
+    func: _fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor),
+    structured: Rows<RmsNormFn>, otherwise: explicit crate::composite::normalize::fused_rms_norm;
 
     func: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean,
         Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor),
