@@ -38,7 +38,8 @@ pub use monomorph_schema as schema;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options, rounding};
 pub use storage::{
-    Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided, borrow, list,
+    Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Part, Reach, Rearrange, Rearrangement, Segment,
+    SegmentSource, Standard, Strided, borrow, list,
 };
 #[cfg(feature = "ndarray")]
 pub use tensor::NdarrayData;

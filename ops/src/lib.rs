@@ -122,6 +122,7 @@ monomorph_macros::families! { [crate]
     reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,
+    cross: Cross,
     nonzero: Nonzero,
     composite::equality: Equality,
     memory;
@@ -149,6 +150,7 @@ monomorph_macros::families! { [crate]
     composite::shuffles: Shuffles,
     composite::edges: Borders,
     composite::diagonal: Diagonals,
+    composite::triangles: Triangles,
     composite::foreach: Foreach,
     composite::sums: Sums,
     composite::differences: Differences,

@@ -1,6 +1,7 @@
 //! What a device is: an identity, memory, and a strided copy. How a device runs an operator is the trait
 //! [`Executes`](crate::structured::Executes).
 
+use super::Rearrangement;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::options::{DeviceId, DeviceKind};
@@ -79,6 +80,16 @@ pub struct Strided<'a> {
     pub neg: bool,
 }
 
+/// A kernel that writes elements of `from`, of the given sizes, to the places of `to` that a [`Rearrangement`] says.
+///
+/// # Safety
+///
+/// * Every element of `from` is in bounds of one live block of the device, and every element of `to` of another: `to`
+///   is dense, with the sizes that the rearrangement [gives](Rearrangement::sizes) for these. No other thread writes
+///   either block or reads `to`.
+/// * Both are of one dtype, without conj and neg bits. No stride is below zero.
+pub type Rearrange = unsafe fn(u8, &[i64], Strided<'_>, Strided<'_>, &Rearrangement) -> Result<()>;
+
 /// A device, as a type. The type carries no state: which of several devices of the kind is meant is a
 /// [`DeviceId`](crate::DeviceId).
 ///
@@ -94,6 +105,8 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// True if [`copy`](Device::copy) takes strides below zero in `from`: a tensor whose elements are reversed is then
     /// one copy, and else one for each place of the dimension.
     const REVERSES: bool = false;
+    /// What copies elements to other places in one pass; `None` for a device where such operators are made of copies.
+    const REARRANGE: Option<Rearrange> = None;
     /// Restores the device that was current before, when dropped.
     type Guard;
     /// What `a + b` and the other operators of Rust compute between tensors of the device: a type that implements

@@ -28,14 +28,16 @@ mod lent;
 pub(crate) mod lifetimes;
 pub mod list;
 mod owned;
+mod rearrangement;
 pub(crate) mod recorder;
 pub(crate) mod recording;
 
 pub(crate) use device::on_host;
-pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
+pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Rearrange, Standard, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
 pub(crate) use lent::Lent;
+pub use rearrangement::{Part, Rearrangement, Segment, SegmentSource};
 
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};

@@ -19,6 +19,7 @@ mod overwrite;
 mod owned;
 mod print;
 mod raw;
+mod rearrange;
 mod resize;
 mod reverse;
 mod rows;

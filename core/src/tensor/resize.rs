@@ -165,12 +165,22 @@ impl<D: Device> Tensor<D> {
         sources: [(&'static str, &Tensor<D>); N],
         write: impl Fn(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        let to = self.as_operand();
-        let sizes = DimVec::from_slice(self.sizes());
         let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
         for (strides, (_, source)) in strides.iter_mut().zip(sources) {
-            *strides = expand_strides(source.geometry(), &sizes)?;
+            *strides = expand_strides(source.geometry(), self.sizes())?;
         }
+        self.write_over(sources, strides, write)
+    }
+
+    /// The same from sources that are seen with strides of the caller's choice.
+    pub(super) fn write_over<const N: usize>(
+        &mut self,
+        sources: [(&'static str, &Tensor<D>); N],
+        strides: [DimVec; N],
+        write: impl Fn(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let to = self.as_operand();
+        let sizes = DimVec::from_slice(self.sizes());
         let Some(header) = self.raw().header() else {
             self.raw_mut().bump_version();
             return Ok(());

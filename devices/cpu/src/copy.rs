@@ -4,7 +4,9 @@ use crate::cache_lines::CACHE_LINE;
 use crate::cast::{Bits, cast, moved};
 use crate::isa::Level;
 use crate::level;
+use crate::offsets::Sides;
 use crate::staging::{StageBlock, StageBuffer, Stager};
+use crate::table_copy::TableCopy;
 use crate::tile_copy::{SQUARE_SIDE, Tile};
 use monomorph_core::structured::elements_are_read;
 use monomorph_core::{Result, Strided, strides};
@@ -76,6 +78,14 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
             unsafe { staged(&load, &store, from, from_stride, to, to_stride, cols) };
         }
     };
+    if load.is_direct()
+        && store.is_direct()
+        && let Some(table) = TableCopy::new(&iter, sizes[0])
+    {
+        // SAFETY: C1, C2 for the very operands that the iteration was planned for.
+        unsafe { table.copy(Sides { to: to.data, from: from.data.cast_const() }) };
+        return Ok(());
+    }
     // SAFETY: W1 and W2 by C1 and C2.
     unsafe { iter.for_each(&[to.data, from.data], GRAIN, plane) };
     Ok(())

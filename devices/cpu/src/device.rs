@@ -3,7 +3,8 @@
 use crate::copy;
 use crate::join;
 use crate::memory::MEMORY;
-use monomorph_core::{DefaultDevice, Device, DeviceKind, Memory, Result, Scalar, Standard, Strided, Tensor};
+use crate::rearrange::rearrange;
+use monomorph_core::{DefaultDevice, Device, DeviceKind, Memory, Rearrange, Result, Scalar, Standard, Strided, Tensor};
 use monomorph_ops::fill::{Fills, fill_by_kernel};
 
 /// The host's processor.
@@ -19,6 +20,7 @@ unsafe impl Device for Cpu {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     const REVERSES: bool = true;
+    const REARRANGE: Option<Rearrange> = Some(rearrange);
     type Guard = ();
     type StdOps = monomorph_ops::StdOps;
 

@@ -54,6 +54,7 @@ fn declaration(row: &Row, func: &Func) -> syn::Result<()> {
     }
     aliases(row, func)?;
     each(row, func)?;
+    direct(row, func)?;
     for form in &row.forms {
         form_of(row, func, form)?;
     }
@@ -112,6 +113,20 @@ fn place(text: &str, name: &str) -> usize {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let whole = |at: &usize| !text[..*at].ends_with(is_word) && !text[*at + name.len()..].starts_with(is_word);
     text.match_indices(name).map(|(at, _)| at).find(whole).unwrap_or(0)
+}
+
+/// Only what is written over the callees of a composition runs on typed functions, too.
+fn direct(row: &Row, func: &Func) -> syn::Result<()> {
+    let Some(span) = row.direct else { return Ok(()) };
+    let is_plain = |ty: &Type| !ty.is_tensor() || ty.is_plain_tensor();
+    let is_one = matches!(func.schema.returns(), [one] if one.ty().is_plain_tensor());
+    if matches!(row.definition, Definition::Composed(..)) && func.schema.args().all(|arg| is_plain(arg.ty())) && is_one
+    {
+        return Ok(());
+    }
+    let message = "found `direct`; accepted is it beside `composed`, where no argument is a list of tensors or may be \
+        absent, and the result is one tensor";
+    Err(Error::new(span, message))
 }
 
 /// A view says whose storage it shares; what computes shares none; what is written is named by the forms.

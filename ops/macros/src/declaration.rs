@@ -42,6 +42,8 @@ pub(crate) struct Row {
     pub(crate) definition: Definition,
     pub(crate) otherwise: Option<(Composite, syn::Path)>,
     pub(crate) across: Option<Ident>,
+    /// Devices run what is composed on their typed functions, as one kernel, and not through the dispatcher.
+    pub(crate) direct: Option<Span>,
     /// True if results share storage with arguments though the schema does not say so.
     pub(crate) is_silent_view: bool,
     /// The arguments that have it write others though the schema does not say so.

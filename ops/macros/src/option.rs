@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 33] = [
+const ALL: [&str; 34] = [
     "func",
     "inplace",
     "out",
@@ -32,6 +32,7 @@ const ALL: [&str; 33] = [
     "composite",
     "redirect",
     "composed",
+    "direct",
     "each",
     "otherwise",
     "across",

@@ -119,6 +119,7 @@ struct Options {
     redirect: Option<Ident>,
     otherwise: Option<(Composite, syn::Path)>,
     across: Option<Ident>,
+    direct: Option<Span>,
     is_silent_view: bool,
     silent_write: Vec<Ident>,
 }
@@ -170,6 +171,10 @@ impl Options {
             }
             "across" => {
                 self.across = Some(input.parse()?);
+                return Ok(());
+            }
+            "direct" => {
+                self.direct = input.parse::<syn::LitBool>()?.value.then(|| name.span());
                 return Ok(());
             }
             "silent_write" => {
@@ -259,6 +264,7 @@ impl Options {
             definition,
             otherwise: self.otherwise,
             across: self.across,
+            direct: self.direct,
             is_silent_view: self.is_silent_view,
             silent_write: self.silent_write,
             span,

@@ -176,6 +176,12 @@ fn compositions_and_redirections() {
     assert!(
         expansion(composite).contains("Composition :: all (crate :: core :: dispatch :: AliasKey :: CompositeImplicit")
     );
+    let direct = "func: tril(Tensor self, SymInt diagonal=0) -> Tensor, inplace: tril_, direct: true, \
+        composed: explicit tril;";
+    let text = expansion(direct);
+    for part in ["Composition :: all (", "crate :: table :: functional :: < D >", "reader . plain_tensor :: < D > ()"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
     let redirect = "func: multiply.Tensor(Tensor self, Tensor other) -> Tensor, variants: function, redirect: mul, \
         operator: Pointwise<MulFn>;";
     let text = expansion(redirect);
@@ -250,6 +256,8 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("out: my::f.out, structured: F;", "an operator without `func` has no forms"),
         ("func: my::f(Tensor self) -> Tensor[], each: abs;", "accepted is it where an argument is `Tensor[]`"),
         ("func: my::f(Tensor[] self) -> Tensor, each: abs;", "and the result is `Tensor[]`, or none"),
+        ("func: my::f(Tensor[] x) -> Tensor, direct: true, composed: explicit f;", "found `direct`"),
+        ("func: my::f(Tensor x) -> Tensor, direct: true, composite: explicit f;", "found `direct`"),
         ("func: my::f(Tensor[] x) -> Tensor[], inplace: my::f_, each: abs;", "or `Tensor[] self` beside `each`"),
         (
             "func: my::f(Tensor self) -> Tensor, composite: implict f;",

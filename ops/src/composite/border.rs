@@ -14,7 +14,9 @@ use super::steps::Steps;
 use super::tensor;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, DimVec};
-use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar};
+use monomorph_core::{
+    AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Rearrangement, Result, Scalar, Segment, SegmentSource,
+};
 
 /// What is seen beyond an edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,19 @@ impl Padding {
         Padding { front: self.front.max(0), behind: self.behind.max(0), ..*self }
     }
 
+    /// All places of the dimension with what is added, in their order.
+    fn segments(&self, beyond: Beyond) -> [Segment; 3] {
+        let last = self.size.saturating_sub(1);
+        let (front, behind, step) = match beyond {
+            Beyond::Reflection => (self.front, last.saturating_sub(1), -1),
+            Beyond::Edge => (0, last, 0),
+            Beyond::Other => (self.size.saturating_sub(self.front), 0, 1),
+        };
+        [(self.front, front, step), (self.size, 0, 1), (self.behind, behind, step)].map(|(length, first, step)| {
+            Segment { dim: self.dim, length, source: SegmentSource::Elements { first, step } }
+        })
+    }
+
     /// Where the border in front and that behind lie: start, length, and where what they show starts inside.
     fn borders(&self, beyond: Beyond) -> [(i64, i64, i64); 2] {
         // Within the padded size, which is known not to overflow.
@@ -84,7 +99,15 @@ pub(super) fn continued<C: Callees>(
 ) -> Result<C::Tensor> {
     let t = C::any(this);
     let format = strides::suggest_format(t.sizes(), t.strides());
-    let result = calls.empty(&padded(t.sizes(), paddings)?, t.dtype(), t.device(), format)?;
+    let sizes = padded(t.sizes(), paddings)?;
+    let how = || {
+        let segments = paddings.iter().flat_map(|p| p.segments(beyond)).collect();
+        Rearrangement::Segments { segments, filler: [0; 16] }
+    };
+    if let Some(result) = calls.rearranged(this, how, format)? {
+        return Ok(result);
+    }
+    let result = calls.empty(&sizes, t.dtype(), t.device(), format)?;
     // What is written so far: a view from which one dimension after the other is widened to the whole.
     let inside = |t: C::Tensor, paddings: &[Padding]| {
         paddings.iter().try_fold(t, |t, p| calls.narrow(&t, p.dim, p.front, p.size))

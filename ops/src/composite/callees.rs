@@ -8,7 +8,9 @@ use crate::factory::empty;
 use crate::fill::Fills;
 use crate::view;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::{AnyTensor, DType, Device, DeviceId, Geometry, MemoryFormat, Result, Scalar, Tensor};
+use monomorph_core::{
+    AnyTensor, DType, Device, DeviceId, Geometry, MemoryFormat, Rearrangement, Result, Scalar, Tensor,
+};
 use std::marker::PhantomData;
 
 /// What a composition calls. Written over this, it is a composed kernel for all devices and a typed function, and both
@@ -41,6 +43,9 @@ pub trait Callees {
     /// `select.int`.
     fn select(&self, t: &Self::Tensor, dim: usize, index: i64) -> Result<Self::Tensor>;
 
+    /// `slice.Tensor`: its start, end and step.
+    fn sliced(&self, t: &Self::Tensor, dim: usize, places: [i64; 3]) -> Result<Self::Tensor>;
+
     /// `diagonal`.
     fn diagonal(&self, t: &Self::Tensor, offset: i64, dim1: usize, dim2: usize) -> Result<Self::Tensor>;
 
@@ -61,6 +66,18 @@ pub trait Callees {
 
     /// `cat`.
     fn cat(&self, tensors: Vec<Self::Tensor>, dim: usize) -> Result<Self::Tensor>;
+
+    /// A new tensor of the elements of `t` at other places, if that is one pass over memory: devices that have no
+    /// kernel for it, and calls by name, copy part by part.
+    fn rearranged(
+        &self,
+        t: &Self::Tensor,
+        how: impl FnOnce() -> Rearrangement,
+        format: MemoryFormat,
+    ) -> Result<Option<Self::Tensor>> {
+        let _ = (t, how, format);
+        Ok(None)
+    }
 }
 
 /// The same with tensors of one number, which a device needs to know how to fill.
@@ -84,6 +101,16 @@ impl Fillers for Calls<'_> {
 }
 
 impl<D: Fills> Fillers for Typed<D> {
+    fn full_like(&self, t: &Tensor<D>, sizes: &[i64], value: Scalar) -> Result<Tensor<D>> {
+        let (dtype, device) = (t.dtype(), t.device());
+        let full = self.empty(sizes, dtype, device, MemoryFormat::Contiguous)?;
+        // A new tensor is zero.
+        if value != Scalar::Int(0) {
+            self.fill(full.clone(), value)?;
+        }
+        Ok(full)
+    }
+
     fn fill(&self, mut place: Tensor<D>, value: Scalar) -> Result<()> {
         crate::fill::fill_(&mut place, value).map(drop)
     }
@@ -124,6 +151,10 @@ impl Callees for Calls<'_> {
 
     fn select(&self, t: &AnyTensor, dim: usize, index: i64) -> Result<AnyTensor> {
         self.tensor("select.int", [t.clone().into(), (dim as i64).into(), index.into()])
+    }
+
+    fn sliced(&self, t: &AnyTensor, dim: usize, [start, end, step]: [i64; 3]) -> Result<AnyTensor> {
+        self.tensor("slice.Tensor", [t.clone().into(), (dim as i64).into(), start.into(), end.into(), step.into()])
     }
 
     fn diagonal(&self, t: &AnyTensor, offset: i64, dim1: usize, dim2: usize) -> Result<AnyTensor> {
@@ -204,6 +235,10 @@ impl<D: Device> Callees for Typed<D> {
         viewed(t, |g| view::select(g, dim as i64, index))
     }
 
+    fn sliced(&self, t: &Tensor<D>, dim: usize, [start, end, step]: [i64; 3]) -> Result<Tensor<D>> {
+        viewed(t, |g| view::slice(g, dim as i64, Some(start), Some(end), step))
+    }
+
     fn diagonal(&self, t: &Tensor<D>, offset: i64, dim1: usize, dim2: usize) -> Result<Tensor<D>> {
         viewed(t, |g| crate::rearrange::diagonal(g, offset, dim1 as i64, dim2 as i64))
     }
@@ -230,5 +265,17 @@ impl<D: Device> Callees for Typed<D> {
 
     fn cat(&self, tensors: Vec<Tensor<D>>, dim: usize) -> Result<Tensor<D>> {
         super::join::cat(self, &tensors, dim as i64)
+    }
+
+    fn rearranged(
+        &self,
+        t: &Tensor<D>,
+        how: impl FnOnce() -> Rearrangement,
+        format: MemoryFormat,
+    ) -> Result<Option<Tensor<D>>> {
+        match D::REARRANGE.is_some() || D::MEMORY.is_none() {
+            true => t.rearranged(&how(), format),
+            false => Ok(None),
+        }
     }
 }

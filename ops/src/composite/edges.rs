@@ -112,10 +112,10 @@ native! {
     /// assert_eq!(with("replicate")?, [1, 1, 1, 2, 3, 3]);
     /// ```
     func: pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor,
-    variants: function, composed: implicit pad;
+    variants: function, direct: true, composed: implicit pad;
 
     func: _pad_circular(Tensor self, SymInt[] pad) -> Tensor,
-    composed: implicit pad_circular;
+    direct: true, composed: implicit pad_circular;
 
     /// The tensor continued beyond its last dimension as in mirrors at the edges.
     ///
@@ -127,7 +127,7 @@ native! {
     /// assert_eq!(tensor![[1, 2, 3]].reflection_pad1d((2, 1))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
     /// ```
     func: reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
-    autogen: reflection_pad1d.out, variants: function, composed: explicit reflection_pad1d;
+    autogen: reflection_pad1d.out, variants: function, direct: true, composed: explicit reflection_pad1d;
 
     func: reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
     autogen: reflection_pad1d_backward.grad_input,
@@ -143,7 +143,7 @@ native! {
     /// assert_eq!(tensor![[[1, 2, 3]]].reflection_pad2d((2, 1, 0, 0))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
     /// ```
     func: reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
-    out_restrided: reflection_pad2d.out, variants: function, composed: explicit reflection_pad2d;
+    out_restrided: reflection_pad2d.out, variants: function, direct: true, composed: explicit reflection_pad2d;
 
     func: reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
     out_restrided: reflection_pad2d_backward.grad_input,
@@ -159,7 +159,7 @@ native! {
     /// assert_eq!(tensor![[[[1, 2, 3]]]].reflection_pad3d([2, 1, 0, 0, 0, 0])?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
     /// ```
     func: reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
-    out_restrided: reflection_pad3d.out, variants: function, composed: explicit reflection_pad3d;
+    out_restrided: reflection_pad3d.out, variants: function, direct: true, composed: explicit reflection_pad3d;
 
     func: reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: reflection_pad3d_backward.grad_input,
@@ -175,7 +175,7 @@ native! {
     /// assert_eq!(tensor![[1, 2, 3]].replication_pad1d((2, 1))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
     /// ```
     func: replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
-    autogen: replication_pad1d.out, variants: function, composed: explicit replication_pad1d;
+    autogen: replication_pad1d.out, variants: function, direct: true, composed: explicit replication_pad1d;
 
     func: replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
     autogen: replication_pad1d_backward.grad_input,
@@ -191,7 +191,7 @@ native! {
     /// assert_eq!(tensor![[[1, 2, 3]]].replication_pad2d((2, 1, 0, 0))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
     /// ```
     func: replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
-    out_restrided: replication_pad2d.out, variants: function, composed: explicit replication_pad2d;
+    out_restrided: replication_pad2d.out, variants: function, direct: true, composed: explicit replication_pad2d;
 
     func: replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
     out_restrided: replication_pad2d_backward.grad_input,
@@ -207,7 +207,7 @@ native! {
     /// assert_eq!(tensor![[[[1, 2, 3]]]].replication_pad3d([2, 1, 0, 0, 0, 0])?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
     /// ```
     func: replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
-    out_restrided: replication_pad3d.out, variants: function, composed: explicit replication_pad3d;
+    out_restrided: replication_pad3d.out, variants: function, direct: true, composed: explicit replication_pad3d;
 
     func: replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: replication_pad3d_backward.grad_input,

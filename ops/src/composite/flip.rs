@@ -4,8 +4,10 @@
 
 use super::callees::Callees;
 use crate::table::native;
-use monomorph_core::strides;
-use monomorph_core::{Device, Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
+use monomorph_core::strides::{self, DimVec};
+use monomorph_core::{
+    Device, Error, ErrorKind, MemoryFormat, Rearrangement, Result, Segment, SegmentSource, Tensor, observe,
+};
 
 /// `flip`: in reverse order along `dims`.
 pub fn flip<D: Device>(this: &Tensor<D>, dims: &[i64]) -> Result<Tensor<D>> {
@@ -68,11 +70,17 @@ pub fn roll<C: Callees>(calls: &C, this: &C::Tensor, shifts: &[i64], dims: &[i64
     }
     if dims.is_empty() && others.is_empty() {
         let flat = calls.view(&contiguous(calls, this)?, &[C::any(this).numel() as i64])?;
-        let rolled = rolled(calls, &flat, shift, 0)?;
+        let rolled = match rolled_at_once(calls, &flat, &[shift], &[0])? {
+            Some(rolled) => rolled,
+            None => rolled(calls, &flat, shift, 0)?,
+        };
         return calls.view(&rolled, C::any(this).sizes());
     }
     if dims.len() != shifts.len() {
         return Err(ErrorKind::ListLength { arg: "dims", got: dims.len(), want: shifts.len() }.into());
+    }
+    if let Some(rolled) = rolled_at_once(calls, this, shifts, dims)? {
+        return Ok(rolled);
     }
     let mut all = shifts.iter().zip(dims);
     let first = all.next().map_or_else(|| Ok(this.clone()), |(&shift, &dim)| rolled(calls, this, shift, dim))?;
@@ -94,13 +102,58 @@ fn rolled<C: Callees>(calls: &C, this: &C::Tensor, shift: i64, dim: i64) -> Resu
         return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more where dims are named" }.into());
     }
     let dim = strides::wrap_dim(dim, t.ndim(), "dims")?;
-    // Not 0, since there are elements; the start lies in the dimension.
     let size = t.sizes()[dim];
-    let start =
-        shift.checked_rem_euclid(size).map_or(0, |shift| size.wrapping_sub(shift).checked_rem(size).unwrap_or(0));
+    let start = start_of(shift, size);
     let tail = calls.narrow(this, dim, start, size.wrapping_sub(start))?;
     let head = calls.narrow(this, dim, 0, start)?;
     calls.cat(vec![tail, head], dim)
+}
+
+/// Which place a dimension of this size, more than 0, begins with when it has been rolled.
+fn start_of(shift: i64, size: i64) -> i64 {
+    shift.checked_rem_euclid(size).map_or(0, |shift| size.wrapping_sub(shift).checked_rem(size).unwrap_or(0))
+}
+
+/// Along all dimensions in one pass, where the device has a kernel for it; errors are left to the steps one by one.
+fn rolled_at_once<C: Callees>(calls: &C, this: &C::Tensor, shifts: &[i64], dims: &[i64]) -> Result<Option<C::Tensor>> {
+    let t = C::any(this);
+    if t.numel() == 0 || t.ndim() == 0 {
+        return Ok(None);
+    }
+    let (mut starts, mut strides) = (DimVec::from_elem(0, t.ndim()), DimVec::from_slice(t.strides()));
+    let mut format = MemoryFormat::Contiguous;
+    for (&shift, &dim) in shifts.iter().zip(dims) {
+        let Ok(dim) = strides::wrap_dim(dim, t.ndim(), "dims") else { return Ok(None) };
+        let size = t.sizes()[dim];
+        let start = start_of(shift, size);
+        // Of two places of the dimension, which do not overflow together.
+        starts[dim] = starts[dim].wrapping_add(start).checked_rem(size).unwrap_or(0);
+        format = joined_format(t.sizes(), &strides, dim, start);
+        strides = strides::strides_for(t.sizes(), format)?;
+    }
+    let how = || {
+        let parts = starts.iter().zip(t.sizes()).enumerate().filter(|(_, (start, _))| **start > 0);
+        let segments = parts.flat_map(|(dim, (&start, &size))| {
+            [(size.wrapping_sub(start), start), (start, 0)].map(|(length, first)| Segment {
+                dim,
+                length,
+                source: SegmentSource::Elements { first, step: 1 },
+            })
+        });
+        Rearrangement::Segments { segments: segments.collect(), filler: [0; 16] }
+    };
+    calls.rearranged(this, how, format)
+}
+
+/// The format of a tensor's two parts, from `start` on and before it, when they are joined: the one that both prefer.
+fn joined_format(sizes: &[i64], strides: &[i64], dim: usize, start: i64) -> MemoryFormat {
+    let format = |length: i64| {
+        let mut part = DimVec::from_slice(sizes);
+        part[dim] = length;
+        strides::suggest_format(&part, strides)
+    };
+    let tail = format(sizes[dim].wrapping_sub(start));
+    if tail == format(start) { tail } else { MemoryFormat::Contiguous }
 }
 
 native! {
@@ -153,5 +206,5 @@ native! {
     /// assert_eq!(rows.to_vec::<i32>()?, [3, 1, 2, 6, 4, 5]);
     /// ```
     func: roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor,
-    autogen: roll.out, variants: function, composed: explicit roll;
+    autogen: roll.out, variants: function, direct: true, composed: explicit roll;
 }

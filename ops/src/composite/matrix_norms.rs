@@ -177,9 +177,8 @@ pub fn renorm(calls: &Calls<'_>, this: &IValue, order: Scalar, dim: i64, maxnorm
     if result.is_contiguous() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
 }
 
-/// `linalg_cross`: the vector product along a dimension of size 3.
-pub fn linalg_cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: i64) -> Result<AnyTensor> {
-    let (a, b) = (tensor(this, "self")?, tensor(other, "other")?);
+/// The dimension along which a vector product is, of operands that have one.
+pub(crate) fn dim_of_cross(a: &AnyTensor, b: &AnyTensor, dim: i64) -> Result<usize> {
     if a.ndim() != b.ndim() || a.ndim() == 0 {
         let accepted = "1 or more, as many as self has";
         return Err(ErrorKind::DimCount { arg: "other", got: b.ndim(), accepted }.into());
@@ -197,6 +196,13 @@ pub fn linalg_cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: i64) 
         let accepted = "all dtypes but bool";
         return Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got: DType::Bool, accepted }.into());
     }
+    Ok(d)
+}
+
+/// `linalg_cross`: the vector product along a dimension of size 3.
+pub fn linalg_cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: i64) -> Result<AnyTensor> {
+    let (a, b) = (tensor(this, "self")?, tensor(other, "other")?);
+    let d = dim_of_cross(a, b, dim)?;
     let turned = |t: &AnyTensor, by: i64| {
         let head = calls.narrow(t, d, by, 3_i64.saturating_sub(by))?;
         Callees::cat(calls, vec![head, calls.narrow(t, d, 0, by)?], d)
@@ -213,7 +219,7 @@ pub fn cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: Option<i64>)
         Some(dim) => dim,
         None => first()?.ok_or_else(|| rule("argument self has no dimension of size 3"))? as i64,
     };
-    linalg_cross(calls, this, other, dim)
+    calls.tensor("linalg_cross", [this.clone(), other.clone(), dim.into()])
 }
 
 /// `_foreach_norm.Scalar`: the norm of each tensor.
@@ -253,9 +259,6 @@ native! {
 
     func: renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor,
     inplace: renorm_, autogen: renorm.out, composite: explicit renorm;
-
-    func: linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor,
-    autogen: linalg_cross.out, composite: explicit linalg_cross;
 
     func: cross(Tensor self, Tensor other, int? dim=None) -> Tensor,
     autogen: cross.out, composite: implicit cross;

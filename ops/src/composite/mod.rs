@@ -61,6 +61,7 @@ pub mod shuffles;
 pub mod spectral;
 pub(crate) mod steps;
 pub mod sums;
+pub mod triangles;
 pub mod typed_join;
 pub mod windows;
 

@@ -6,7 +6,11 @@ use super::callees::Fillers;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, DimVec};
-use monomorph_core::{AnyTensor, Category, DType, DeviceId, ErrorKind, MemoryFormat, Result, ResultType, Scalar, list};
+use monomorph_core::{
+    AnyTensor, Category, DType, DeviceId, ErrorKind, MemoryFormat, Rearrangement, Result, ResultType, Scalar, Segment,
+    SegmentSource, list, scalar_bytes,
+};
+use smallvec::SmallVec;
 use std::borrow::Borrow;
 
 pub(super) fn overflow(sizes: &[i64]) -> ErrorKind {
@@ -22,7 +26,7 @@ pub fn constant_pad_nd<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], val
             most twice the number of dimensions";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
-    let (mut inner, mut sizes) = (this.clone(), DimVec::from_slice(t.sizes()));
+    let (mut inside, mut sizes) = (SmallVec::<[_; 6]>::new(), DimVec::from_slice(t.sizes()));
     let pairs = || (0..t.ndim()).rev().zip(pad.chunks_exact(2));
     for (d, pair) in pairs() {
         let &[front, behind] = pair else { continue };
@@ -41,14 +45,33 @@ pub fn constant_pad_nd<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], val
             }
             .into());
         }
-        if (start, length) != (0, size) {
+        inside.push((d, start, length));
+    }
+    let format = strides::suggest_format(t.sizes(), t.strides());
+    let how = || {
+        let segments = pairs().zip(&inside).flat_map(|((dim, pair), &(_, first, length))| {
+            let border = |by: i64| Segment { dim, length: by.max(0), source: SegmentSource::Filler };
+            let inside = Segment { dim, length, source: SegmentSource::Elements { first, step: 1 } };
+            [border(pair[0]), inside, border(pair[1])]
+        });
+        Rearrangement::Segments { segments: segments.collect(), filler: scalar_bytes(value, t.dtype()) }
+    };
+    let adds = pad.iter().any(|&by| by > 0);
+    if adds
+        && value.check_fits(t.dtype(), "value").is_ok()
+        && let Some(result) = calls.rearranged(this, how, format)?
+    {
+        return Ok(result);
+    }
+    let mut inner = this.clone();
+    for (d, start, length) in inside {
+        if (start, length) != (0, t.sizes()[d]) {
             inner = calls.narrow(&inner, d, start, length)?;
         }
     }
-    if pad.iter().all(|&by| by <= 0) {
+    if !adds {
         return calls.cloned(&inner, MemoryFormat::Preserve);
     }
-    let format = strides::suggest_format(t.sizes(), t.strides());
     let result = calls.empty(&sizes, t.dtype(), t.device(), format)?;
     calls.fill(result.clone(), value)?;
     let mut place = result.clone();
@@ -202,7 +225,7 @@ native! {
     /// assert_eq!(x.constant_pad_nd((0, -1, 1, 0))?.to_vec::<i32>()?, [0, 1, 3]);
     /// ```
     func: constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor,
-    autogen: constant_pad_nd.out, variants: function, composed: explicit constant_pad_nd;
+    autogen: constant_pad_nd.out, variants: function, direct: true, composed: explicit constant_pad_nd;
 
     /// Sequences of several lengths in one tensor; where one ends early there is `padding_value`.
     ///

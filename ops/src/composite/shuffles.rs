@@ -5,36 +5,57 @@
 use super::callees::Callees;
 use crate::table::native;
 use monomorph_core::strides::{DimVec, suggest_format};
-use monomorph_core::{ErrorKind, MemoryFormat, Result};
+use monomorph_core::{ErrorKind, MemoryFormat, Part, Rearrangement, Result};
+use smallvec::SmallVec;
+use std::ops::Range;
 
-/// A new tensor of these sizes in the format that the input suggests, filled through a view of it: both are split into
-/// `parts` behind `batch` leading dimensions, and those of the output come in the `order` of those of the input.
-fn rearranged<C: Callees>(
-    calls: &C,
-    this: &C::Tensor,
-    sizes: &[i64],
-    [from, to]: [&[i64]; 2],
-    (batch, order): (usize, &[usize]),
-) -> Result<C::Tensor> {
+/// A new tensor of these sizes in the format that the input suggests: `parts` of the input's dimensions, outermost
+/// first as those of the output lie. Where the device has no kernel for it, a copy between two views that split the
+/// same elements in two ways.
+fn rearranged<C: Callees>(calls: &C, this: &C::Tensor, sizes: &[i64], parts: &[Part]) -> Result<C::Tensor> {
     let t = C::any(this);
     let format = suggest_format(t.sizes(), t.strides());
-    let result = calls.empty(sizes, t.dtype(), t.device(), format)?;
     if t.numel() == 0 {
+        return calls.empty(sizes, t.dtype(), t.device(), format);
+    }
+    if let Some(result) = calls.rearranged(this, || Rearrangement::Parts(parts.into()), format)? {
         return Ok(result);
     }
-    let split = |parts: &[i64]| t.sizes().iter().take(batch).chain(parts).copied().collect::<DimVec>();
-    let mut source = calls.view(this, &split(from))?;
-    // Each dimension is brought to its place by an exchange with the one that is there.
-    let mut places: Vec<usize> = (0..order.len()).collect();
-    for (place, wanted) in order.iter().enumerate() {
-        let Some(at) = places.iter().position(|p| p == wanted) else { continue };
+    let result = calls.empty(sizes, t.dtype(), t.device(), format)?;
+    // The parts as they lie in the input.
+    let mut places: Vec<usize> = (0..parts.len()).collect();
+    places.sort_by_key(|&at| (parts[at].dim, std::cmp::Reverse(parts[at].step)));
+    let split: DimVec = places.iter().map(|&at| parts[at].size).collect();
+    let mut source = calls.view(this, &split)?;
+    // Each is brought to its place by an exchange with the one that is there.
+    for place in 0..parts.len() {
+        let Some(at) = places.iter().position(|p| *p == place) else { continue };
         if at != place {
-            source = calls.transpose(&source, batch.saturating_add(place), batch.saturating_add(at))?;
+            source = calls.transpose(&source, place, at)?;
             places.swap(place, at);
         }
     }
-    calls.copy_into(calls.view(&result, &split(to))?, &source)?;
+    let split: DimVec = parts.iter().map(|part| part.size).collect();
+    calls.copy_into(calls.view(&result, &split)?, &source)?;
     Ok(result)
+}
+
+/// Dimensions that stay as they are.
+fn unchanged(sizes: &[i64], dims: Range<usize>) -> impl Iterator<Item = Part> + '_ {
+    dims.map(|dim| Part { dim, step: 1, size: sizes[dim], to: dim })
+}
+
+/// The parts of images behind a batch; the dimensions of channels, of rows and of columns are 0, 1 and 2.
+fn parts_of_image<C: Callees>(
+    this: &C::Tensor,
+    batch: usize,
+    parts: [(usize, i64, i64, usize); 5],
+) -> SmallVec<[Part; 6]> {
+    let of_image = parts.map(|(dim, step, size, to)| {
+        let [dim, to] = [dim, to].map(|d| d.saturating_add(batch));
+        Part { dim, step, size, to }
+    });
+    unchanged(C::any(this).sizes(), 0..batch).chain(of_image).collect()
 }
 
 /// The last three sizes and how many there are before them.
@@ -78,8 +99,8 @@ pub fn pixel_shuffle<C: Callees>(calls: &C, this: &C::Tensor, upscale_factor: i6
         "the channels are no multiple of the square of argument upscale_factor; accepted is one that divides them";
     let left = whole(channels, product(r, r)?, rule)?;
     let sizes = sizes_with::<C>(this, batch, [left, product(height, r)?, product(width, r)?]);
-    let parts = [&[left, r, r, height, width][..], &[left, height, r, width, r]];
-    rearranged(calls, this, &sizes, parts, (batch, &[0, 3, 1, 4, 2]))
+    let parts = [(0, product(r, r)?, left, 0), (1, 1, height, 1), (0, r, r, 1), (2, 1, width, 2), (0, 1, r, 2)];
+    rearranged(calls, this, &sizes, &parts_of_image::<C>(this, batch, parts))
 }
 
 /// `pixel_unshuffle`: places of planes become channels.
@@ -94,8 +115,8 @@ pub fn pixel_unshuffle<C: Callees>(calls: &C, this: &C::Tensor, downscale_factor
         return calls.cloned(this, MemoryFormat::Preserve);
     }
     let sizes = sizes_with::<C>(this, batch, [product(channels, product(r, r)?)?, h, w]);
-    let parts = [&[channels, h, r, w, r][..], &[channels, r, r, h, w]];
-    rearranged(calls, this, &sizes, parts, (batch, &[0, 2, 4, 1, 3]))
+    let parts = [(0, 1, channels, 0), (1, 1, r, 0), (2, 1, r, 0), (1, r, h, 1), (2, r, w, 2)];
+    rearranged(calls, this, &sizes, &parts_of_image::<C>(this, batch, parts))
 }
 
 /// `channel_shuffle`: the channels of each group in turn.
@@ -113,15 +134,10 @@ pub fn channel_shuffle<C: Callees>(calls: &C, this: &C::Tensor, groups: i64) -> 
     if t.numel() == 0 {
         return calls.expand(this, t.sizes());
     }
-    let split = |first: i64, second: i64| {
-        let mut parts = DimVec::from_slice(&[first, second]);
-        parts.extend_from_slice(others);
-        parts
-    };
-    let mut order: Vec<usize> = (0..others.len().saturating_add(2)).collect();
-    order.swap(0, 1);
-    let parts = [&split(groups, each)[..], &split(each, groups)];
-    rearranged(calls, this, t.sizes(), parts, (1, &order))
+    let dealt = [(1, each), (each, groups)].map(|(step, size)| Part { dim: 1, step, size, to: 1 });
+    let sizes = t.sizes();
+    let parts: SmallVec<[Part; 6]> = unchanged(sizes, 0..1).chain(dealt).chain(unchanged(sizes, 2..t.ndim())).collect();
+    rearranged(calls, this, sizes, &parts)
 }
 
 native! {
@@ -138,7 +154,7 @@ native! {
     /// assert_eq!((y.sizes(), y.to_vec::<i32>()?), (&[1, 2, 2][..], vec![1, 2, 3, 4]));
     /// ```
     func: pixel_shuffle(Tensor self, int upscale_factor) -> Tensor,
-    autogen: pixel_shuffle.out, variants: function, composed: explicit pixel_shuffle;
+    autogen: pixel_shuffle.out, variants: function, direct: true, composed: explicit pixel_shuffle;
 
     /// Turns `[.., channels, height * r, width * r]` into `[.., channels * r * r, height, width]`, where `r` is
     /// `downscale_factor`: what [`pixel_shuffle`](super::functions::pixel_shuffle) does, undone.
@@ -149,7 +165,7 @@ native! {
     /// assert_eq!((y.sizes(), y.to_vec::<i32>()?), (&[4, 1, 1][..], vec![1, 2, 3, 4]));
     /// ```
     func: pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor,
-    autogen: pixel_unshuffle.out, variants: function, composed: explicit pixel_unshuffle;
+    autogen: pixel_unshuffle.out, variants: function, direct: true, composed: explicit pixel_unshuffle;
 
     /// The channels, dimension 1, as if each of `groups` were a hand of cards and one of each were dealt in turn.
     ///
@@ -160,8 +176,8 @@ native! {
     /// assert_eq!(x.channel_shuffle(2)?.to_vec::<i32>()?, [1, 3, 2, 4]);
     /// ```
     func: channel_shuffle(Tensor self, SymInt groups) -> Tensor,
-    autogen: channel_shuffle.out, variants: function, composed: explicit channel_shuffle;
+    autogen: channel_shuffle.out, variants: function, direct: true, composed: explicit channel_shuffle;
 
     func: native_channel_shuffle(Tensor self, SymInt groups) -> Tensor,
-    composed: implicit channel_shuffle;
+    direct: true, composed: implicit channel_shuffle;
 }

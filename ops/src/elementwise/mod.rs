@@ -7,6 +7,7 @@ pub mod blend;
 pub mod clamp;
 pub mod classification;
 pub mod comparison;
+pub mod cross;
 pub mod exponential;
 pub mod extrema;
 pub mod float_power;

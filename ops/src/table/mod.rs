@@ -52,6 +52,7 @@
 //! | `otherwise` | a composition for the devices that have no kernel |
 //! | `silent_write` | arguments that, given and not false, have others written of which no schema says so |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
+//! | `direct` | beside `composed`: devices run it on their typed functions, as one kernel, not through the dispatcher |
 //! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](across) |
 //!
 //! Of each form there are a function and, where an argument is `self`, a method: `add`, which leaves out what has a

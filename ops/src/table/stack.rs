@@ -43,6 +43,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next argument as a tensor on `D`, where it lies; no number may stand for it.
+    pub fn plain_tensor<D: Device>(&mut self) -> Result<&'a Tensor<D>> {
+        let value = self.take();
+        match value {
+            IValue::Tensor(t) => t.downcast_ref::<D>().ok_or_else(|| device_error::<D>(t, self.last().1.name)),
+            other => Err(self.mismatch(other)),
+        }
+    }
+
     /// The next argument as a tensor on `D` that may be absent.
     pub fn optional_tensor<D: Device>(&mut self) -> Result<Option<Cow<'a, Tensor<D>>>> {
         match self.args.as_slice().first() {

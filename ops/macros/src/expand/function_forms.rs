@@ -87,7 +87,7 @@ fn callable(family: &Family, named: &Named<'_>) -> Option<(Ident, bool, TokenStr
 }
 
 /// The span of a typed call of a composition; other functions open theirs themselves.
-fn span_of(named: &Named<'_>) -> TokenStream {
+pub(super) fn span_of(named: &Named<'_>) -> TokenStream {
     if !matches!(named.row.definition, Definition::Composed(..)) || named.row.typed.is_some() {
         return TokenStream::new();
     }

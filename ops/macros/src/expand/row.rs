@@ -1,5 +1,6 @@
 //! A row as data and as kernels: its declaration, what it is composed of, and its kernels on a device.
 
+use super::function_forms::span_of;
 use super::{Named, at, placed};
 use crate::declaration::{Definition, Family, FormKind};
 use crate::types::Form;
@@ -204,6 +205,10 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
             let on = functions_on(family);
             (quote!(D: #on,), function_kernels(named, path, *or_self, &declaration))
         }
+        Definition::Composed(_, path, bound) if named.row.direct.is_some() => {
+            let on = bound.clone().unwrap_or_else(|| functions_on(family));
+            (quote!(D: #on,), direct_kernel(named, path, &declaration))
+        }
         Definition::Composite(..) | Definition::Composed(..) | Definition::Each(_) | Definition::Redirect(..) => {
             (TokenStream::new(), quote!(Vec::new()))
         }
@@ -256,6 +261,29 @@ fn call_view(named: &Named<'_>, path: &syn::Path) -> TokenStream {
         quote!(reader.read::<#marker>()?)
     });
     quote_spanned!(at(path.span())=> |geometry, reader| #path(geometry, #(#reads),*))
+}
+
+/// The kernel of the functional form that runs a composition on the typed functions of a device. Its other forms are
+/// those of the composition, which call this one.
+fn direct_kernel(named: &Named<'_>, path: &syn::Path, declaration: &TokenStream) -> TokenStream {
+    let (core, table) = (&named.core, &named.table);
+    let reads = named.args.iter().map(|arg| {
+        let (name, marker) = (&arg.rust, arg.marker(core));
+        match arg.is_tensor() {
+            true => quote!(let #name = reader.plain_tensor::<D>()?;),
+            false => quote!(let #name = reader.read::<#marker>()?;),
+        }
+    });
+    let names = named.args.iter().map(|arg| &arg.rust);
+    let (span, called) = (span_of(named), named.called(named.own_form()));
+    quote_spanned! {at(path.span())=>
+        vec![#core::dispatch::KernelFunction::stack(#table::functional::<D>(#declaration, |reader| {
+            #(#reads)*
+            #span
+            let result = #path(&#table::Typed::<D>::CALLEES, #(#names),*).map_err(|e| e.called(#called))?;
+            Ok(#table::IntoResults::into_results(result))
+        }))]
+    }
 }
 
 /// The kernels of a function that is written over any device.
