@@ -33,8 +33,8 @@ pub use templates::linalg;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
-    attention, bins, contract, conv, grid, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
-    running, scan, search, upsample,
+    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pointwise, pooling, quantile,
+    reduce, resample, rows, running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -220,7 +220,7 @@ monomorph_macros::families! { [crate]
     composite::patches: Patches,
     composite::affine: AffineGrids,
     grid: GridSamples,
-    composite::grid_gradient: GridGradients,
+    grid_gradient: GridGradients,
     resample::rows: Resamples,
     pooling::maxima: Maxima,
     pooling::averages: Averages,

@@ -97,6 +97,11 @@ impl Dense {
         self.copied.as_mut().map_or(Ok(()), |copied| unsafe { copied.load() })
     }
 
+    /// The first element.
+    pub(crate) fn start(&self) -> *const u8 {
+        self.data
+    }
+
     /// The elements as a type of their width; none where the width is another.
     pub(crate) fn elements<T: Plain>(&self) -> &[T] {
         if self.n == 0 || self.size != size_of::<T>() {

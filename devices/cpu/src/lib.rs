@@ -4,6 +4,7 @@ mod attention;
 mod bins;
 mod cache_lines;
 mod cast;
+mod columns;
 mod contract;
 mod conv;
 mod convert;

@@ -1,6 +1,7 @@
 //! The numbers that kernels compute with, and products of matrices of them.
 
 use crate::cast::Bits;
+use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::matrix::{Layout, Matrices, Product};
 use bytemuck::Pod;
 use monomorph_core::{DType, Result, Scalar};
@@ -52,8 +53,8 @@ floats! {
         #[inline(always)]
         fn rounded(self, dtype: DType) -> f32 {
             match dtype {
-                DType::F16 => half::f16::from_f32(self).to_f32(),
-                DType::BF16 => half::bf16::from_f32(self).to_f32(),
+                DType::F16 => f16_to_f32(f32_to_f16(self)),
+                DType::BF16 => bf16_to_f32(f32_to_bf16(self)),
                 _ => self,
             }
         },

@@ -38,8 +38,6 @@ pub mod equality;
 pub mod fake_quantize;
 pub mod flip;
 pub mod foreach;
-pub mod grid;
-pub mod grid_gradient;
 pub mod hash;
 pub mod integrals;
 pub mod join;

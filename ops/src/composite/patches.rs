@@ -1,20 +1,19 @@
 //! Patches of images as columns, and columns summed to images: im2col and col2im. A column matrix is a copy of one view
-//! of the image with its border, on which patches overlap; the way back adds one view for each place of a patch, in the
-//! order of places, so sums round as PyTorch's do.
+//! of the image with its border, on which patches overlap; the way back adds up what covers a place of the image, in
+//! the order of places of a patch, so sums round as PyTorch's do.
 
-use crate::complex_view::view_as_real;
+use crate::columns::{ColumnInputs, ColumnSum, PatchAxis};
 use crate::copies::{clone_tensor, contiguous};
 use crate::fill::Fills;
-use crate::functions::{add_, constant_pad_nd, new_zeros};
+use crate::functions::constant_pad_nd;
 use crate::kernels::AllKernels;
 use crate::table::native;
 use crate::view;
+use monomorph_core::structured::{Functional, call};
 use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
 
 /// Patches along one dimension.
 struct Axis {
-    /// Places of the image with its border.
-    padded: i64,
     padding: i64,
     kernel: i64,
     dilation: i64,
@@ -49,7 +48,7 @@ fn axes(size: [i64; 2], [kernel_size, dilation, padding, stride]: [&[i64]; 4]) -
             let rule = "a patch is larger than the image with its padding; accepted are patches that fit";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
-        Ok(Axis { padded, padding, kernel, dilation, stride, patches: room / stride + 1 })
+        Ok(Axis { padding, kernel, dilation, stride, patches: room / stride + 1 })
     };
     Ok([axis(0)?, axis(1)?])
 }
@@ -149,31 +148,21 @@ pub fn col2im<D: AllKernels>(
         let split = [batch, rows / patch, h.kernel, w.kernel, h.patches, w.patches];
         let places = contiguous(&columns, MemoryFormat::Contiguous)?;
         let places = places.with_geometry(view::view(places.geometry(), &split)?)?;
-        let image = new_zeros(&columns, [batch, rows / patch, h.padded, w.padded])?;
-        if batch > 0 {
-            for (i, j) in (0..h.kernel).flat_map(|i| (0..w.kernel).map(move |j| (i, j))) {
-                let along = |g: &monomorph_core::Geometry, d: i64, axis: &Axis, place: i64| {
-                    let start = place * axis.dilation;
-                    view::slice(g, d, Some(start), Some(start + (axis.patches - 1) * axis.stride + 1), axis.stride)
-                };
-                let to = along(&along(image.geometry(), 2, &h, i)?, 3, &w, j)?;
-                let from = view::select(&view::select(places.geometry(), 2, i)?, 2, j)?;
-                // A complex 1 times an infinity is NaN in part, so complex numbers are added by their parts.
-                let parts = |g| if this.dtype().is_complex() { view_as_real(&g) } else { Ok(g) };
-                add_(&mut image.with_geometry(parts(to)?)?, &places.with_geometry(parts(from)?)?)?;
-            }
-        }
-        let rows = view::narrow(image.geometry(), 2, h.padding, height)?;
-        let inner = image.with_geometry(view::narrow(&rows, 3, w.padding, width)?)?;
-        let is_whole = h.padding == 0 && w.padding == 0;
-        let inner = if is_whole { inner } else { clone_tensor(&inner, Some(MemoryFormat::Contiguous))? };
-        unbatched(inner, is_batch)
+        let of = |axis: &Axis, size: i64| {
+            let &Axis { padding, kernel, dilation, stride, patches, .. } = axis;
+            PatchAxis { size, padding, kernel, dilation, stride, patches }
+        };
+        let inputs = ColumnInputs::new((&places).into(), [of(&h, height), of(&w, width)]);
+        let [images] = call::<ColumnSum, D, _>(&inputs, Functional::default())?;
+        unbatched(images, is_batch)
     };
     make().map_err(|e: Error| e.called("col2im"))
 }
 
 native! {
     family: Patches, functions: crate::kernels::AllKernels;
+
+    structured: ColumnSum;
 
     /// The patches of images as the columns of a matrix: `[batch, channels * places of a patch, patches]`.
     ///

@@ -1,6 +1,6 @@
 //! Images sampled at the points of a grid: `grid_sampler`, of two dimensions and of three. Owns what is checked and
 //! what there is to compute; where points lie and how elements around them are summed is the device's. The gradients
-//! are composed (`composite/grid_gradient.rs`).
+//! are in `grid_gradient.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::order::check_overlap;
@@ -52,6 +52,8 @@ pub struct GridPlan {
     pub sizes: [usize; 3],
     /// Points for each image.
     pub points: usize,
+    /// Of gradients, the one by the image is wanted.
+    pub of_image: bool,
     /// The output may overwrite an input, so those are to be copied first.
     pub copies: bool,
 }
@@ -121,6 +123,7 @@ pub(crate) fn plan(
         sizes: sizes.map(|size| size as usize),
         // More than memory can hold is refused where the output is made.
         points: points.iter().fold(1_usize, |all, &size| all.saturating_mul(size as usize)),
+        of_image: false,
         copies: false,
     };
     Ok((plan, output))

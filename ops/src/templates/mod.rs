@@ -3,11 +3,13 @@
 
 pub mod attention;
 pub mod bins;
+pub mod columns;
 pub mod contract;
 pub mod conv;
 #[cfg(feature = "fft")]
 pub mod fourier;
 pub mod grid;
+pub mod grid_gradient;
 pub mod group;
 pub mod index;
 #[cfg(feature = "linalg")]

@@ -200,3 +200,68 @@ fn the_gradient_of_the_grid_is_always_there() -> Result<()> {
     }
     Ok(())
 }
+
+/// Both gradients of the points of a grid.
+fn gradients(grad: &Tensor<Cpu>, image: &Tensor<Cpu>, grid: &Tensor<Cpu>, modes: Modes) -> Result<[Tensor<Cpu>; 2]> {
+    let mut stack: Vec<IValue> = [grad, image, grid].map(|t| t.clone().into()).into();
+    stack.extend([modes.interpolation.into(), modes.padding.into(), modes.align_corners.into()]);
+    stack.push(IValue::Bools(vec![true, true]));
+    monomorph::call(
+        if image.ndim() == 4 { "grid_sampler_2d_backward" } else { "grid_sampler_3d_backward" },
+        &mut stack,
+    )?;
+    let [of_image, of_grid] = [0, 1].map(|i| stack[i].as_tensor().expect("a gradient").clone().downcast::<Cpu>());
+    Ok([of_image.expect("on the CPU"), of_grid.expect("on the CPU")])
+}
+
+/// The sum of products of two tensors.
+fn inner(a: &Tensor<Cpu>, b: &Tensor<Cpu>) -> Result<f64> {
+    Ok(a.to_vec::<f64>()?.iter().zip(b.to_vec::<f64>()?).map(|(a, b)| a * b).sum())
+}
+
+/// Points are linear in the image, so its gradient is what makes the products of any other image and of its points
+/// equal. The gradient of the grid is compared with differences, but for points that are near an element, where slopes
+/// jump.
+#[test]
+fn gradients_are_those_of_the_points() -> Result<()> {
+    const STEP: f64 = 1e-7;
+    let mut random = Random::new(9);
+    for (image, grid) in [
+        (vec![2, 3, 4, 5], vec![2, 9, 11, 2]),
+        (vec![1, 1, 1, 6], vec![1, 3, 5, 2]),
+        (vec![1, 2, 4, 1], vec![1, 8, 9, 2]),
+        (vec![2, 2, 3, 4, 5], vec![2, 3, 5, 7, 3]),
+    ] {
+        let (x, points) = (numbers(&mut random, &image, 1.0), numbers(&mut random, &grid, 1.8));
+        let coordinates = points.to_vec::<f64>()?;
+        let (dims, of_image) = (image.len() - 2, coordinates.len() / image[0] as usize);
+        for modes in all_modes() {
+            let found = sampled(&x, &points, modes)?;
+            let grad = numbers(&mut random, found.sizes(), 1.0);
+            let [by_image, by_grid] = gradients(&grad, &x, &points, modes)?;
+            assert_eq!((by_image.sizes(), by_grid.sizes()), (x.sizes(), points.sizes()));
+            for _ in 0..3 {
+                let other = numbers(&mut random, &image, 1.0);
+                let (a, b) = (inner(&by_image, &other)?, inner(&grad, &sampled(&other, &points, modes)?)?);
+                assert!((a - b).abs() < 1e-10, "{modes:?}, {image:?}: {a}, not {b}");
+            }
+            let (by_grid, mut same) = (by_grid.to_vec::<f64>()?, 0);
+            for (i, slope) in by_grid.iter().enumerate() {
+                let moved = |by: f64| -> Result<Tensor<Cpu>> {
+                    let mut moved = coordinates.clone();
+                    moved[i] += by;
+                    sampled(&x, &Tensor::from_vec(moved, points.sizes())?, modes)
+                };
+                let (high, low) = (moved(STEP)?.to_vec::<f64>()?, moved(-STEP)?.to_vec::<f64>()?);
+                let (plane, at) = (of_image / dims, i % of_image / dims);
+                let difference: f64 = (0..image[1] as usize)
+                    .map(|channel| (i / of_image * image[1] as usize + channel) * plane + at)
+                    .map(|j| (high[j] - low[j]) * grad.to_vec::<f64>().expect("elements")[j] / (2.0 * STEP))
+                    .sum();
+                same += usize::from((slope - difference).abs() < 1e-5);
+            }
+            assert!(same * 50 > by_grid.len() * 49, "{modes:?}, {image:?}: {same} of {}", by_grid.len());
+        }
+    }
+    Ok(())
+}

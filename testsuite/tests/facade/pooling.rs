@@ -182,6 +182,77 @@ fn adaptive_windows_cover_what_belongs_to_them_in_part() {
     }
 }
 
+/// Windows of which many are of another size than the next, and the places of the last dimension fewer than lanes.
+#[test]
+fn gradients_of_adaptive_means_are_spread_over_windows() {
+    for (sizes, output) in
+        SIZES.iter().flat_map(|sizes| [[3, 2], [1, 1], [8, 5], [2, 4]].map(|output| (*sizes, output)))
+    {
+        let (outer, inner) = sizes.split_at(sizes.len() - 2);
+        let window = |o: i64, d: usize| o * inner[d] / output[d]..((o + 1) * inner[d] + output[d] - 1) / output[d];
+        let grad_sizes = [outer, &output[..]].concat();
+        for (dtype, layout) in
+            [DType::F64, DType::BF16].iter().flat_map(|dtype| Layout::ALL.map(|layout| (*dtype, layout)))
+        {
+            let (grad, x) = (input(dtype, &grad_sizes, layout), input(dtype, sizes, layout));
+            let all: Vec<f64> = values(&grad).into_iter().map(Scalar::to_f64).collect();
+            let rounded = |x: f64| convert(Scalar::Float(x), dtype).to_f64();
+            let mut want = vec![0.0; sizes.iter().product::<i64>() as usize];
+            each_index(&grad_sizes[grad_sizes.len() - 2..], |index| {
+                let (rows, columns) = (window(index[0], 0), window(index[1], 1));
+                let (height, width) = ((rows.end - rows.start) as f64, (columns.end - columns.start) as f64);
+                for plane in 0..outer.iter().product::<i64>() {
+                    let given = all[((plane * output[0] + index[0]) * output[1] + index[1]) as usize];
+                    let part = rounded(rounded(given / height) / width);
+                    for (row, column) in rows.clone().flat_map(|row| columns.clone().map(move |column| (row, column))) {
+                        let to = &mut want[((plane * inner[0] + row) * inner[1] + column) as usize];
+                        *to = rounded(*to + part);
+                    }
+                }
+            });
+            let got = called("_adaptive_avg_pool2d_backward", vec![grad.into(), x.into()]).unwrap();
+            assert_eq!(numbers(&got[0]), want, "{dtype} {sizes:?} {output:?} {layout:?}");
+        }
+    }
+}
+
+/// The last NaN of a window is its largest element, else the first one of equals; a window of nothing but -inf has its
+/// first place.
+#[test]
+fn equal_elements_and_no_numbers_have_the_places_of_pytorch() {
+    let kinds = [f32::NAN, 1.0, f32::NEG_INFINITY, -0.0, 0.0, 1.0, f32::NEG_INFINITY, 0.5];
+    for (seed, width) in (0..40_u64).flat_map(|seed| [5, 9, 20, 41].map(|width| (seed, width))) {
+        // Few of the kinds, so that windows of one occur.
+        let below = 2 + seed as usize % 7;
+        let element =
+            |i: u64| kinds[((i + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % below + (8 - below)];
+        let all: Vec<f32> = (0..2 * 6 * width as u64).map(element).collect();
+        let x = Tensor::<Cpu>::from_slice(&all, [2, 6, width]).unwrap();
+        let output = [2, 1 + width / 4];
+        let window = |o: i64, d: usize| {
+            let (size, n) = ([6, width][d], output[d]);
+            o * size / n..((o + 1) * size + n - 1) / n
+        };
+        let got = called("adaptive_max_pool2d", vec![x.into(), ints(&output)]).unwrap();
+        let (found, places) = (numbers(&got[0]), numbers(&got[1]));
+        let mut i = 0;
+        each_index(&[2, output[0], output[1]], |index| {
+            let columns = window(index[2], 1);
+            let (mut best, mut at) = (f32::NEG_INFINITY, window(index[1], 0).start * width + columns.start);
+            for place in window(index[1], 0).flat_map(|row| columns.clone().map(move |column| row * width + column)) {
+                let x = all[(index[0] * 6 * width + place) as usize];
+                if x > best || x.is_nan() {
+                    (best, at) = (x, place);
+                }
+            }
+            let context = format!("{seed} {width} {index:?}");
+            assert_eq!(found[i].to_bits(), f64::from(best).to_bits(), "{context}");
+            assert_eq!(places[i], at as f64, "{context}");
+            i += 1;
+        });
+    }
+}
+
 #[test]
 fn maxima_go_back_to_their_places() {
     let x = input(DType::F32, &[2, 3, 6, 4], Layout::ALL[0]);

@@ -1,6 +1,6 @@
 //! Points along one dimension of the image: where they lie, which elements are around them, and what these weigh.
 
-use super::{POINTS, Real, Rounds};
+use super::{POINTS, Real, Rounding};
 use monomorph_ops::grid::{GridPlan, Interpolation, Padding};
 
 /// The most elements around a point along a dimension.
@@ -46,7 +46,7 @@ impl<T: Real> Along<T> {
 
     /// Finds the elements around points with these coordinates.
     #[inline(always)]
-    pub(super) fn find<const HALF: bool>(&mut self, axis: &Axis<T>, at: &[T; POINTS], rounds: Rounds<HALF>) {
+    pub(super) fn find<R: Rounding>(&mut self, axis: &Axis<T>, at: &[T; POINTS], rounds: R) {
         let r = |x: T| rounds.of(x);
         let one = T::one();
         let (mut position, axis) = (*at, *axis);
@@ -149,7 +149,7 @@ impl<T: Real> Axis<T> {
 
     /// Where a coordinate from -1 to 1 lies among the elements.
     #[inline(always)]
-    fn position<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+    fn position<R: Rounding>(&self, at: T, rounds: R) -> T {
         let r = |x: T| rounds.of(x);
         let constant = T::constant;
         let (moved, size, last) = (r(at + T::one()), constant(self.size as f64), self.last);
@@ -161,9 +161,52 @@ impl<T: Real> Axis<T> {
         }
     }
 
+    /// How much the position of a coordinate grows with it, within the image: 0 where the padding holds it.
+    #[inline(always)]
+    pub(super) fn scale<R: Rounding>(&self, at: T, rounds: R) -> T {
+        let r = |x: T| rounds.of(x);
+        let size = if self.align_corners { self.size - 1 } else { self.size };
+        let scale = r(T::constant(size as f64 / 2.0));
+        if self.padding == Padding::Zeros || self.interpolation == Interpolation::Cubic {
+            return scale;
+        }
+        let position = self.position(at, rounds);
+        let (position, scale) = match self.padding {
+            Padding::Reflection if self.align_corners && self.size <= 1 => return T::ZERO,
+            Padding::Reflection => {
+                let (low, span) = self.mirrors();
+                let twice = span + span;
+                let distance = r(position - low);
+                let flips = r(distance.abs() / twice).trunc();
+                let returns = r(distance.abs() - r(flips * twice)) > span;
+                let is_against = returns != (distance < T::ZERO);
+                let reflected = match self.is_solid {
+                    true => self.reflected_by_remainder(position, rounds),
+                    false => self.reflected(position, rounds),
+                };
+                (reflected, if is_against { -scale } else { scale })
+            }
+            _ => (position, scale),
+        };
+        if position > T::ZERO && position < self.last { scale } else { T::ZERO }
+    }
+
+    /// How much the weights of four elements grow with the position.
+    #[inline(always)]
+    pub(super) fn cubic_slopes<R: Rounding>(&self, at: T, rounds: R) -> [T; TAPS] {
+        let r = |x: T| rounds.of(x);
+        let c = T::constant;
+        let position = self.position(at, rounds);
+        let behind = r(position - position.floor());
+        let outer = |x: T| r(r(r(r(x * c(3.0 * A)) - c(10.0 * A)) * x) + c(8.0 * A));
+        let inner = |x: T| r(r(r(x * c(3.0 * (A + 2.0))) - c(2.0 * (A + 3.0))) * x);
+        let before = r(T::one() - behind);
+        [outer(r(behind + T::one())), inner(behind), -inner(before), -outer(r(before + T::one()))]
+    }
+
     /// Moves positions into the image, if something else than zeros is outside of it.
     #[inline(always)]
-    fn pad<const HALF: bool>(&self, at: &mut [T; POINTS], rounds: Rounds<HALF>) {
+    fn pad<R: Rounding>(&self, at: &mut [T; POINTS], rounds: R) {
         if self.padding == Padding::Reflection {
             match self.is_solid {
                 true => at.iter_mut().for_each(|x| *x = self.reflected_by_remainder(*x, rounds)),
@@ -196,7 +239,7 @@ impl<T: Real> Axis<T> {
     }
 
     #[inline(always)]
-    fn reflected<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+    fn reflected<R: Rounding>(&self, at: T, rounds: R) -> T {
         let r = |x: T| rounds.of(x);
         if self.align_corners && self.size <= 1 {
             return T::ZERO;
@@ -213,7 +256,7 @@ impl<T: Real> Axis<T> {
     }
 
     #[inline(always)]
-    fn reflected_by_remainder<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+    fn reflected_by_remainder<R: Rounding>(&self, at: T, rounds: R) -> T {
         let r = |x: T| rounds.of(x);
         if self.align_corners && self.size <= 1 {
             return T::ZERO;
@@ -230,7 +273,7 @@ impl<T: Real> Axis<T> {
 
 /// The weights of four elements, of which the second one lies so far before the point.
 #[inline(always)]
-fn cubic_weights<T: Real, const HALF: bool>(behind: T, rounds: Rounds<HALF>) -> [T; TAPS] {
+fn cubic_weights<T: Real, R: Rounding>(behind: T, rounds: R) -> [T; TAPS] {
     let r = |x: T| rounds.of(x);
     let c = T::constant;
     let outer = |x: T| {

@@ -6,19 +6,20 @@
 //! float32, and rounded after each operation.
 
 mod axis;
+mod gradient;
+mod real;
 mod sum;
 
 use crate::converted::ConvertedOutput;
-use crate::dense::{Dense, Plain};
+use crate::dense::Dense;
 use crate::device::Cpu;
 use crate::isa::{Isa, Kernel, Level};
-use crate::tile_product::Number;
 use axis::{Along, Axis};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_iter::{is_parallel, share};
 use monomorph_ops::grid::{GridFn, GridInputs, GridPlan, GridSample, Interpolation};
-use num_traits::Float;
+use real::{Exact, Real, Rounding, ToBf16, ToF16};
 use std::ops::Range;
 use sum::Corners;
 
@@ -27,110 +28,6 @@ const POINTS: usize = 64;
 
 /// Sums that are worth a piece of work for a thread.
 const WORK: usize = 1 << 14;
-
-/// A dtype that points are computed in.
-trait Real: Number + Plain + Float {
-    /// All bits of a value, or none.
-    type Mask: Copy + Default + Send + Sync;
-
-    /// No bits.
-    const NO_BITS: Self::Mask;
-
-    /// Zero.
-    const ZERO: Self;
-
-    /// The mask of a choice.
-    fn mask(keep: bool) -> Self::Mask;
-
-    /// The bits that both have.
-    fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-
-    /// The other value where the mask has all bits.
-    fn or(self, other: Self, mask: Self::Mask) -> Self;
-
-    /// The value where the mask has all bits, else 0.
-    fn masked(self, mask: Self::Mask) -> Self;
-
-    /// A constant.
-    fn constant(x: f64) -> Self;
-
-    /// The nearest integer, the even one of two.
-    fn nearest(self) -> Self;
-
-    /// A whole number that is not negative as an index.
-    fn index(self) -> usize;
-
-    /// The same.
-    ///
-    /// # Safety
-    ///
-    /// The number is less than 2^31.
-    unsafe fn short_index(self) -> u32;
-}
-
-macro_rules! real {
-    ($($t:ty: $bits:ty),*) => {$(
-        impl Real for $t {
-            type Mask = $bits;
-            const NO_BITS: $bits = 0;
-            const ZERO: $t = 0.0;
-
-            #[inline(always)]
-            fn mask(keep: bool) -> $bits {
-                if keep { <$bits>::MAX } else { 0 }
-            }
-
-            #[inline(always)]
-            fn both(a: $bits, b: $bits) -> $bits {
-                a & b
-            }
-
-            #[inline(always)]
-            fn or(self, other: $t, mask: $bits) -> $t {
-                <$t>::from_bits(self.to_bits() & !mask | other.to_bits() & mask)
-            }
-
-            #[inline(always)]
-            fn masked(self, mask: $bits) -> $t {
-                <$t>::from_bits(self.to_bits() & mask)
-            }
-
-            #[inline(always)]
-            fn constant(x: f64) -> $t {
-                x as $t
-            }
-
-            #[inline(always)]
-            fn nearest(self) -> $t {
-                self.round_ties_even()
-            }
-
-            #[inline(always)]
-            fn index(self) -> usize {
-                self as usize
-            }
-
-            #[inline(always)]
-            unsafe fn short_index(self) -> u32 {
-                // SAFETY: the caller's promise.
-                let index: i32 = unsafe { self.to_int_unchecked() };
-                index as u32
-            }
-        }
-    )*};
-}
-real! { f32: u32, f64: u64 }
-
-/// A value of a block of points, rounded to the dtype of the image where that is a half.
-#[derive(Clone, Copy)]
-struct Rounds<const HALF: bool>(DType);
-
-impl<const HALF: bool> Rounds<HALF> {
-    #[inline(always)]
-    fn of<T: Real>(self, x: T) -> T {
-        if HALF { x.rounded(self.0) } else { x }
-    }
-}
 
 /// A call bound to memory: image and grid in the dtype that is computed in, row-major, and the output.
 #[derive(Debug)]
@@ -169,9 +66,10 @@ unsafe impl<F: GridFn> Executes<GridSample<F>> for Cpu {
             unsafe { input.load() }?;
         }
         match ready.dtype {
-            DType::F64 => ready.sample::<f64, false>(plan),
-            DType::F32 => ready.sample::<f32, false>(plan),
-            _ => ready.sample::<f32, true>(plan),
+            DType::F64 => ready.sample::<f64, _>(plan, Exact),
+            DType::F16 => ready.sample::<f32, _>(plan, ToF16),
+            DType::BF16 => ready.sample::<f32, _>(plan, ToBf16),
+            _ => ready.sample::<f32, _>(plan, Exact),
         }
         match &mut ready.staged {
             // SAFETY: the elements were just written, and the output is nobody else's (E2).
@@ -182,7 +80,7 @@ unsafe impl<F: GridFn> Executes<GridSample<F>> for Cpu {
 }
 
 impl Ready {
-    fn sample<T: Real, const HALF: bool>(&self, plan: &GridPlan) {
+    fn sample<T: Real, R: Rounding>(&self, plan: &GridPlan, rounds: R) {
         let (image, grid) = (self.image.elements::<T>(), self.grid.elements::<T>());
         if image.is_empty() || grid.is_empty() {
             return;
@@ -191,7 +89,7 @@ impl Ready {
         debug_assert_eq!(image.len(), plan.batch * plan.channels * volume);
         let axes = [0, 1, 2].map(|d| Axis::new(d, plan));
         let output = Output(self.output.cast::<T>());
-        let call = Call { plan, axes, volume, image, grid, output, rounds: Rounds::<HALF>(self.dtype) };
+        let call = Call { plan, axes, volume, image, grid, output, rounds };
         let blocks = plan.points.div_ceil(POINTS);
         let all = plan.batch * blocks;
         let work = POINTS * plan.channels * if plan.interpolation == Interpolation::Cubic { 4 } else { 1 };
@@ -217,6 +115,31 @@ fn take<T: Real, const N: usize, const D: usize>(at: &mut [T; POINTS], coordinat
     }
 }
 
+/// Finds the elements around a block of points along each dimension.
+#[inline(always)]
+fn find_all<T: Real, R: Rounding>(
+    plan: &GridPlan,
+    axes: &[Axis<T>; 3],
+    coordinates: &[T],
+    all: &mut [Along<T>; 3],
+    rounds: R,
+) {
+    let (all, axes) = (&mut all[3 - plan.dims..], &axes[3 - plan.dims..]);
+    for (d, (along, axis)) in all.iter_mut().rev().zip(axes.iter().rev()).enumerate() {
+        // The first coordinate is of the last axis. Where there are fewer points than lanes, the others are 0.
+        let mut at = [T::ZERO; POINTS];
+        // Dimension by dimension, so that it is known which elements of the grid are taken.
+        match (plan.dims, d) {
+            (2, 0) => take::<T, 2, 0>(&mut at, coordinates),
+            (2, _) => take::<T, 2, 1>(&mut at, coordinates),
+            (_, 0) => take::<T, 3, 0>(&mut at, coordinates),
+            (_, 1) => take::<T, 3, 1>(&mut at, coordinates),
+            _ => take::<T, 3, 2>(&mut at, coordinates),
+        }
+        along.find(axis, &at, rounds);
+    }
+}
+
 /// The output.
 ///
 /// Invariant: it has an element for each point of each channel of each image, which only blocks of these points use.
@@ -227,7 +150,7 @@ struct Output<T>(*mut T);
 unsafe impl<T: Send> Sync for Output<T> {}
 
 /// What all blocks of a call share.
-struct Call<'a, T, const HALF: bool> {
+struct Call<'a, T, R> {
     plan: &'a GridPlan,
     axes: [Axis<T>; 3],
     /// Elements of a channel.
@@ -235,16 +158,16 @@ struct Call<'a, T, const HALF: bool> {
     image: &'a [T],
     grid: &'a [T],
     output: Output<T>,
-    rounds: Rounds<HALF>,
+    rounds: R,
 }
 
 /// Blocks of points, which are nobody else's.
-struct Piece<'a, T, const HALF: bool> {
-    of: &'a Call<'a, T, HALF>,
+struct Piece<'a, T, R> {
+    of: &'a Call<'a, T, R>,
     blocks: Range<usize>,
 }
 
-impl<T: Real, I: Isa, const HALF: bool> Kernel<I> for Piece<'_, T, HALF> {
+impl<T: Real, I: Isa, R: Rounding> Kernel<I> for Piece<'_, T, R> {
     type Home = Self;
     type Output = ();
 
@@ -259,7 +182,7 @@ impl<T: Real, I: Isa, const HALF: bool> Kernel<I> for Piece<'_, T, HALF> {
     }
 }
 
-impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
+impl<T: Real, R: Rounding> Call<'_, T, R> {
     /// Computes block number `block` of all images.
     #[inline(always)]
     fn block(&self, block: usize, all: &mut [Along<T>; 3], corners: &mut Corners<T>) {
@@ -268,20 +191,8 @@ impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
         let (image, first) = (block / blocks, block % blocks * POINTS);
         let points = POINTS.min(plan.points - first);
         let coordinates = &self.grid[(image * plan.points + first) * plan.dims..][..points * plan.dims];
-        let (all, axes) = (&mut all[3 - plan.dims..], &self.axes[3 - plan.dims..]);
-        for (d, (along, axis)) in all.iter_mut().rev().zip(axes.iter().rev()).enumerate() {
-            // The first coordinate is of the last axis. Where there are fewer points than lanes, the others are 0.
-            let mut at = [T::ZERO; POINTS];
-            // Dimension by dimension, so that it is known which elements of the grid are taken.
-            match (plan.dims, d) {
-                (2, 0) => take::<T, 2, 0>(&mut at, coordinates),
-                (2, _) => take::<T, 2, 1>(&mut at, coordinates),
-                (_, 0) => take::<T, 3, 0>(&mut at, coordinates),
-                (_, 1) => take::<T, 3, 1>(&mut at, coordinates),
-                _ => take::<T, 3, 2>(&mut at, coordinates),
-            }
-            along.find(axis, &at, self.rounds);
-        }
+        find_all(plan, &self.axes, coordinates, all, self.rounds);
+        let (all, axes) = (&all[3 - plan.dims..], &self.axes[3 - plan.dims..]);
         let channels = self.image[image * plan.channels * self.volume..].chunks_exact(self.volume).take(plan.channels);
         let store = |channel: usize, sums: &[T; POINTS]| {
             let to = self.output.0.wrapping_add((image * plan.channels + channel) * plan.points + first);
@@ -299,10 +210,10 @@ impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
         for (channel, plane) in channels.enumerate() {
             // One nearest element is not weighted.
             let sums = match (plan.interpolation, plan.dims) {
-                (Interpolation::Nearest, _) => corners.sum::<1, false, HALF>(plane, self.rounds),
+                (Interpolation::Nearest, _) => corners.sum::<1, false, R>(plane, self.rounds),
                 _ if sum::are_pairs(axes) => corners.sum_of_pairs(plane, self.rounds),
-                (_, 2) => corners.sum::<4, true, HALF>(plane, self.rounds),
-                _ => corners.sum::<8, true, HALF>(plane, self.rounds),
+                (_, 2) => corners.sum::<4, true, R>(plane, self.rounds),
+                _ => corners.sum::<8, true, R>(plane, self.rounds),
             };
             store(channel, &sums);
         }

@@ -1,7 +1,7 @@
 //! Sums over the elements around a block of points.
 
 use super::axis::{Along, Axis};
-use super::{POINTS, Real, Rounds};
+use super::{POINTS, Real, Rounding};
 
 /// The most corners around a point.
 const CORNERS: usize = 8;
@@ -80,7 +80,7 @@ impl<T: Real> Corners<T> {
 
     /// Finds the corners of elements along dimensions, the outermost first.
     #[inline(always)]
-    pub(super) fn find<const HALF: bool>(&mut self, all: &[Along<T>], axes: &[Axis<T>], rounds: Rounds<HALF>) {
+    pub(super) fn find<R: Rounding>(&mut self, all: &[Along<T>], axes: &[Axis<T>], rounds: R) {
         self.volume = axes.iter().map(|axis| axis.size).product();
         let count = all.iter().map(|along| along.taps).product::<usize>().min(CORNERS);
         let are_pairs = are_pairs(axes);
@@ -91,11 +91,11 @@ impl<T: Real> Corners<T> {
         }
         for corner in 0..count {
             let (index, mask, weight) = (&mut self.index[corner], &mut self.mask[corner], &mut self.weight[corner]);
-            // The last dimension changes fastest.
-            let mut rest = count;
-            for (d, along) in all.iter().enumerate() {
-                rest /= along.taps;
-                let tap = corner / rest % along.taps;
+            // The last dimension changes fastest, and its weight is the first factor, as in PyTorch.
+            let mut inner = 1;
+            for (d, along) in all.iter().rev().enumerate() {
+                let tap = corner / inner % along.taps;
+                inner *= along.taps;
                 let (offsets, masks, weights) = (&along.offset[tap], &along.mask[tap], &along.weight[tap]);
                 if !are_pairs {
                     let before = |i: usize| if d == 0 { 0 } else { index[i] };
@@ -120,7 +120,7 @@ impl<T: Real> Corners<T> {
 
     /// The weighted sums of the four corners around points of a plane, of which there are [pairs](are_pairs).
     #[inline(always)]
-    pub(super) fn sum_of_pairs<const HALF: bool>(&self, plane: &[T], rounds: Rounds<HALF>) -> [T; POINTS] {
+    pub(super) fn sum_of_pairs<R: Rounding>(&self, plane: &[T], rounds: R) -> [T; POINTS] {
         assert_eq!(plane.len(), self.volume, "a channel has the sizes of the image");
         let Pairs { index, left_is_second, right_is_first } = &self.pairs;
         let mut pairs = [[[T::ZERO; 2]; POINTS]; 2];
@@ -144,11 +144,7 @@ impl<T: Real> Corners<T> {
 
     /// The sums of the elements of a channel at the first `K` corners, weighted or not.
     #[inline(always)]
-    pub(super) fn sum<const K: usize, const WEIGHTED: bool, const HALF: bool>(
-        &self,
-        plane: &[T],
-        rounds: Rounds<HALF>,
-    ) -> [T; POINTS] {
+    pub(super) fn sum<const K: usize, const WEIGHTED: bool, R: Rounding>(&self, plane: &[T], rounds: R) -> [T; POINTS] {
         assert_eq!(plane.len(), self.volume, "a channel has the sizes of the image");
         let mut sums = [T::ZERO; POINTS];
         let (lanes, _) = sums.as_chunks_mut::<LANES>();
@@ -179,7 +175,7 @@ pub(super) fn are_pairs<T: Real>(axes: &[Axis<T>]) -> bool {
 
 /// The sums of the elements of a channel, dimension by dimension: those along the last one first.
 #[inline(always)]
-pub(super) fn nested<T: Real, const HALF: bool>(all: &[Along<T>], plane: &[T], rounds: Rounds<HALF>) -> [T; POINTS] {
+pub(super) fn nested<T: Real, R: Rounding>(all: &[Along<T>], plane: &[T], rounds: R) -> [T; POINTS] {
     let r = |x: T| rounds.of(x);
     let mut sums = [T::ZERO; POINTS];
     let [outer @ .., lines, columns] = all else { return sums };

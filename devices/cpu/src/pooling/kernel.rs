@@ -1,24 +1,34 @@
 //! The loops over windows: one walk over the places of a window for a block of lanes, and the three folds.
 
+use super::numbers::{Average, Lowest, divided};
+use super::{Way, columns, spread};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level};
 use crate::stride2::every_second;
 use half::{bf16, f16};
 use monomorph_core::DType;
-use monomorph_ops::pooling::{Divisor, Fold};
+use monomorph_ops::pooling::Fold;
 use std::marker::PhantomData;
 
 /// Lanes of a block: of float32 a register of AVX-512.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Lanes of a block where there are fewer.
 const FEW: usize = 4;
 
 /// Places of a window in a dimension: the first one, and how many.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tap {
     pub(super) start: i64,
     pub(super) count: i64,
+}
+
+impl Tap {
+    /// The places, where they are neighbours.
+    #[inline(always)]
+    pub(super) fn places(&self) -> std::ops::Range<i64> {
+        self.start..self.start.wrapping_add(self.count)
+    }
 }
 
 /// Places of the output along the last dimension, whose windows have one size and lie at equal distances.
@@ -33,11 +43,13 @@ pub(super) struct Run {
 
 /// A row of the output. Invariants:
 /// * N1: places of `taps` and `runs`, `steps` apart, are elements of the input with `strides` in bytes, from `input`
-///   on, for each of the lanes, which lie side by side if there are any;
+///   on, for each of the lanes, which lie side by side if there are any; without lanes so are all `sizes[2]` places of
+///   the lines that `taps` lead to;
 /// * N2: the places of the runs, and lanes, are elements of the outputs, `to` bytes apart, which nobody else uses.
 pub(super) struct Row<'a> {
     pub(super) input: *const u8,
     pub(super) values: *mut u8,
+    /// Null if maxima are wanted without their places.
     pub(super) places: *mut u8,
     /// Channels side by side.
     pub(super) lanes: Option<usize>,
@@ -49,96 +61,60 @@ pub(super) struct Row<'a> {
     pub(super) sizes: [i64; 3],
     pub(super) runs: &'a [Run],
     pub(super) divisors: [&'a [i64]; 3],
+    /// For gradients that are spread, the places that the windows of the last dimension cover.
+    pub(super) covered: &'a [Tap],
+    /// Each place is covered by one of them.
+    pub(super) tiles: bool,
+    pub(super) width: usize,
     pub(super) to: [isize; 2],
     pub(super) to_place: [isize; 2],
     pub(super) fold: Fold,
 }
 
-/// Computes a row at a level. Unsafe to call: N1, N2, and the elements have the dtype that it was chosen for.
-pub(super) type RowKernel = unsafe fn(Level, &Row<'_>);
+/// Computes a row at a level. Unsafe to call: N1, N2, and the elements have the dtype that it was chosen for. By
+/// columns the scratch memory has two words for each place of a row of the input; it is not read otherwise.
+pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
 
 /// The kernel of a fold on a dtype.
-pub(super) fn row_kernel(dtype: DType, fold: Fold) -> Option<RowKernel> {
+pub(super) fn row_kernel(dtype: DType, fold: Fold, way: Way) -> Option<RowKernel> {
     Some(match (fold, dtype) {
-        (Fold::Max, DType::U8) => largest::<u8>,
-        (Fold::Max, DType::I8) => largest::<i8>,
-        (Fold::Max, DType::I16) => largest::<i16>,
-        (Fold::Max, DType::I32) => largest::<i32>,
-        (Fold::Max, DType::I64) => largest::<i64>,
+        (Fold::Max, DType::U8) => largest_kernel::<u8>(way),
+        (Fold::Max, DType::I8) => largest_kernel::<i8>(way),
+        (Fold::Max, DType::I16) => largest_kernel::<i16>(way),
+        (Fold::Max, DType::I32) => largest_kernel::<i32>(way),
+        (Fold::Max, DType::I64) => largest_kernel::<i64>(way),
         #[cfg(feature = "halves")]
-        (Fold::Max, DType::F16) => largest::<f16>,
+        (Fold::Max, DType::F16) => largest_kernel::<f16>(way),
         #[cfg(feature = "halves")]
-        (Fold::Max, DType::BF16) => largest::<bf16>,
-        (Fold::Max, DType::F32) => largest::<f32>,
-        (Fold::Max, DType::F64) => largest::<f64>,
-        (_, DType::I64) => mean::<i64>,
+        (Fold::Max, DType::BF16) => largest_kernel::<bf16>(way),
+        (Fold::Max, DType::F32) => largest_kernel::<f32>(way),
+        (Fold::Max, DType::F64) => largest_kernel::<f64>(way),
+        (_, DType::I64) => mean_kernel::<i64>(way),
         #[cfg(feature = "halves")]
-        (_, DType::F16) => mean::<f16>,
+        (_, DType::F16) => mean_kernel::<f16>(way),
         #[cfg(feature = "halves")]
-        (_, DType::BF16) => mean::<bf16>,
-        (_, DType::F32) => mean::<f32>,
-        (_, DType::F64) => mean::<f64>,
+        (_, DType::BF16) => mean_kernel::<bf16>(way),
+        (_, DType::F32) => mean_kernel::<f32>(way),
+        (_, DType::F64) => mean_kernel::<f64>(way),
         _ => return None,
     })
 }
 
-/// What maxima begin with: below everything else.
-trait Lowest: CpuElement {
-    const LOWEST: Self::Repr;
-}
-macro_rules! lowest {
-    ($($t:ty: $lowest:expr;)*) => {$(
-        impl Lowest for $t {
-            const LOWEST: Self::Repr = $lowest;
-        }
-    )*};
-}
-lowest! {
-    u8: u8::MIN;
-    i8: i8::MIN;
-    i16: i16::MIN;
-    i32: i32::MIN;
-    i64: i64::MIN;
-    f16: f32::NEG_INFINITY;
-    bf16: f32::NEG_INFINITY;
-    f32: f32::NEG_INFINITY;
-    f64: f64::NEG_INFINITY;
+fn largest_kernel<C: Lowest>(way: Way) -> RowKernel
+where
+    C::Repr: PartialOrd,
+{
+    if way == Way::Columns { columns::largest::<C> } else { largest::<C> }
 }
 
-/// The arithmetic of means.
-trait Average: CpuElement {
-    const ZERO: Self::Repr;
-    fn plus(a: Self::Repr, b: Self::Repr) -> Self::Repr;
-    fn over(a: Self::Repr, n: i64) -> Self::Repr;
-}
-macro_rules! average {
-    ($($t:ty: $zero:expr, |$a:ident, $b:ident| $plus:expr, |$x:ident, $n:ident| $over:expr;)*) => {$(
-        impl Average for $t {
-            const ZERO: Self::Repr = $zero;
-            #[inline(always)]
-            fn plus($a: Self::Repr, $b: Self::Repr) -> Self::Repr {
-                $plus
-            }
-            #[inline(always)]
-            fn over($x: Self::Repr, $n: i64) -> Self::Repr {
-                $over
-            }
-        }
-    )*};
-}
-average! {
-    // No window is empty, and a divisor of the caller is not 0; -2^63 / -1 wraps.
-    i64: 0, |a, b| a.wrapping_add(b), |x, n| x.wrapping_div(if n == 0 { 1 } else { n });
-    f16: 0.0, |a, b| a + b, |x, n| x / n as f32;
-    bf16: 0.0, |a, b| a + b, |x, n| x / n as f32;
-    f32: 0.0, |a, b| a + b, |x, n| x / n as f32;
-    f64: 0.0, |a, b| a + b, |x, n| x / n as f64;
+fn mean_kernel<C: Average>(way: Way) -> RowKernel {
+    if way == Way::Spread { spread::spread::<C> } else { mean::<C> }
 }
 
 /// # Safety
 ///
 /// N1, N2; elements of `C`, and places in int64.
-unsafe fn largest<C: Lowest>(level: Level, row: &Row<'_>)
+unsafe fn largest<C: Lowest>(level: Level, row: &Row<'_>, _: &mut [u64])
 where
     C::Repr: PartialOrd,
 {
@@ -148,7 +124,7 @@ where
 /// # Safety
 ///
 /// N1, N2; elements of `C`.
-unsafe fn mean<C: Average>(level: Level, row: &Row<'_>) {
+unsafe fn mean<C: Average>(level: Level, row: &Row<'_>, _: &mut [u64]) {
     match row.fold {
         Fold::Spread(_) => level.enter(Means::<C, true>(row, PhantomData)),
         _ => level.enter(Means::<C, false>(row, PhantomData)),
@@ -334,6 +310,9 @@ where
     };
     // SAFETY: N2: `blocks` made the block.
     unsafe { block.store::<C, N>(values) };
+    if row.places.is_null() {
+        return;
+    }
     for (lane, offset) in offsets.into_iter().enumerate() {
         let place =
             block.place.wrapping_add(block.place_step.wrapping_mul(lane as i64)).wrapping_add(i64::from(offset));
@@ -392,16 +371,4 @@ fn mean_of<C: Average, const N: usize, const DENSE: bool, const SPREAD: bool>(ro
     }
     // SAFETY: N2: `blocks` made the block.
     unsafe { block.store::<C, N>(sums) };
-}
-
-/// The quotient of a sum and its divisor. `sizes` are those of the window, `ROUNDS` after each division.
-#[inline(always)]
-fn divided<C: Average, const ROUNDS: bool>(sum: C::Repr, fold: Fold, sizes: [i64; 3]) -> C::Repr {
-    let (Fold::Mean(divisor) | Fold::Spread(divisor)) = fold else { return sum };
-    let rounded = |x: C::Repr| if ROUNDS { C::widen(C::narrow(x)) } else { x };
-    match divisor {
-        Divisor::Fixed(n) => rounded(C::over(sum, n)),
-        Divisor::Size => rounded(C::over(sum, sizes[0].wrapping_mul(sizes[1]).wrapping_mul(sizes[2]))),
-        Divisor::Sizes => sizes.into_iter().fold(sum, |sum, size| rounded(C::over(sum, size))),
-    }
 }

@@ -8,23 +8,32 @@
 //!   for each place of the window: one load of a row of lanes, one step of the fold in registers
 //! ```
 //!
+//! Where runs are short, maxima are found column by column first ([`columns`]), and gradients of means are spread
+//! window by window ([`spread`]).
+//!
 //! Each element is folded in row-major order of its window, whatever the lanes, so results depend neither on the layout
 //! nor on the number of threads. An input that has lazy bits, or that an output may overwrite, is copied first; outputs
 //! with lazy bits are written elsewhere and copied.
 
+mod columns;
 mod fractional;
 mod kernel;
+mod numbers;
+mod rows;
+mod spread;
 
 use crate::device::Cpu;
-use crate::index::placed::{Argument, Own, Placed, product};
+use crate::index::placed::{Argument, Own, Placed};
 use crate::isa::Level;
 use crate::left_out::no_kernel;
 use fractional::{Starts, is_fractional};
-use kernel::{Row, Run, Tap, row_kernel};
+use kernel::{LANES, Run, Tap, row_kernel};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::pooling::{Fold, WindowAxis, WindowFn, WindowInputs, WindowPlan, Windowed};
+use rows::Call;
+use std::sync::{Mutex, PoisonError};
 
 /// A call bound to memory. P1 for its tensors.
 pub struct Ready {
@@ -36,10 +45,28 @@ pub struct Ready {
     runs: Vec<Run>,
     /// Where fractional windows begin.
     starts: Starts,
+    /// The windows of the first two of three dimensions, and what they count in a divisor; none of fractional ones.
+    outer: [Vec<(Tap, i64)>; 2],
     /// For gradients, the divisors of the windows of each dimension.
     divisors: [Vec<i64>; 3],
+    /// For gradients that are spread window by window, the places that the windows of the last dimension cover.
+    covered: Vec<Tap>,
+    /// These cover each place once.
+    tiles: bool,
+    way: Way,
     /// Copies of an input.
     _own: Own,
+}
+
+/// How a row is computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By blocks of lanes.
+    Blocks,
+    /// Maxima of the columns of windows first, then of those.
+    Columns,
+    /// Each window's share of the gradient where it lies.
+    Spread,
 }
 
 // SAFETY: the windows of a plan lie within the input, whose last dimensions the axes are, and every element of the
@@ -101,13 +128,17 @@ impl Ready {
             level,
             runs: Vec::new(),
             starts,
+            outer: [Vec::new(), Vec::new()],
             divisors: [Vec::new(), Vec::new(), Vec::new()],
+            covered: Vec::new(),
+            tiles: false,
+            way: Way::Blocks,
             _own: Own::new(),
         };
         if ready.outputs[0].numel() == 0 {
             return Ok(ready);
         }
-        row_kernel(input.dtype, plan.fold).ok_or_else(|| no_kernel(input.dtype, "others"))?;
+        row_kernel(input.dtype, plan.fold, Way::Blocks).ok_or_else(|| no_kernel(input.dtype, "others"))?;
         let plane = plan.axes.iter().fold(1_i64, |plane, axis| plane.saturating_mul(axis.input));
         if plane > i64::from(u32::MAX) {
             let limit = u32::MAX as usize;
@@ -127,7 +158,49 @@ impl Ready {
             ready.divisors.iter_mut().take(skipped).for_each(|list| list.push(1));
         }
         ready.cut(plan)?;
+        ready.find_outer(plan)?;
+        ready.choose(plan)?;
         Ok(ready)
+    }
+
+    /// The windows of the dimensions before the last one.
+    fn find_outer(&mut self, plan: &WindowPlan) -> Result<()> {
+        if is_fractional(plan) {
+            return Ok(());
+        }
+        let (n, dims) = (plan.axes.len(), self.input.sizes.len());
+        for (d, axis) in plan.axes.iter().enumerate().take(n - 1) {
+            let places = self.outputs[0].sizes[dims - n + d];
+            let list = &mut self.outer[3 - n + d];
+            *list = list::with_capacity(places as usize)?;
+            list.extend((0..places).map(|o| (window(plan, axis, o), divisor(plan, axis, o))));
+        }
+        Ok(())
+    }
+
+    /// Which way is the fastest: lanes of a block are idle where runs are shorter.
+    fn choose(&mut self, plan: &WindowPlan) -> Result<()> {
+        let Some(axis) = plan.axes.last().filter(|_| self.lanes(plan).is_none()) else { return Ok(()) };
+        // Fractional windows have runs for each plane.
+        let planes = self.starts.planes.max(1) as i64;
+        let folded = self.runs.iter().map(|run| run.tap.count.saturating_mul(run.n as i64)).sum::<i64>() / planes;
+        let (places, in_runs) = self.runs.iter().fold((0, 0), |(places, in_runs), run| {
+            let is_long = run.n >= LANES && run.distance > 0;
+            (places + run.n, in_runs + if is_long { run.n } else { 0 })
+        });
+        self.way = match plan.fold {
+            // Columns that no window covers would be looked at in vain.
+            Fold::Max if self.runs.len() * LANES > places && folded >= axis.input / 2 => Way::Columns,
+            Fold::Spread(_) if in_runs < places / 2 => Way::Spread,
+            _ => Way::Blocks,
+        };
+        if self.way == Way::Spread {
+            self.covered = list::with_capacity(axis.windows as usize)?;
+            let covered = (0..axis.windows).map(|o| axis.window(o));
+            self.covered.extend(covered.map(|window| Tap { start: window.start, count: window.count }));
+            self.tiles = spread::tiles(&self.covered, axis.input);
+        }
+        Ok(())
     }
 
     /// The windows of the last dimension, in runs of those that have one size and lie at equal distances.
@@ -181,19 +254,24 @@ impl Ready {
             let direct = output.is_plain() && !plan.serial;
             targets.push(if direct { (Own::new(), output.clone()) } else { output.zeroed(output.dtype)? });
         }
-        let Some(kernel) = row_kernel(self.input.dtype, plan.fold) else {
+        let Some(kernel) = row_kernel(self.input.dtype, plan.fold, self.way) else {
             return Err(no_kernel(self.input.dtype, "others").into());
         };
         let call = Call { ready: self, plan, targets: &targets, lanes: self.lanes(plan) };
-        let (rows, level) = (call.rows(), self.level);
+        let rows = call.rows();
         let elements = self.outputs[0].numel();
         let together = if is_parallel(elements, GRAIN / 4) { (GRAIN / 4 * rows / elements).max(1) } else { rows };
+        let failed = Mutex::new(None);
         share(rows.div_ceil(together), |piece| {
-            for row in piece * together..rows.min((piece + 1) * together) {
-                // SAFETY: P1: windows lie within the input, and rows of the outputs apart from each other.
-                unsafe { kernel(level, &call.row(row)) };
+            let rows = piece * together..rows.min((piece + 1) * together);
+            // SAFETY: P1: windows lie within the input, and rows of the outputs apart from each other.
+            if let Err(error) = unsafe { call.compute(rows, kernel) } {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
+        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
         for (output, (_, target)) in self.outputs.iter().zip(&targets) {
             if target.data != output.data {
                 // SAFETY: P1 for both; a tensor in place of the output lies apart from it, and both are ours.
@@ -201,89 +279,5 @@ impl Ready {
             }
         }
         Ok(())
-    }
-}
-
-/// A call, shared by the threads that do it.
-struct Call<'a> {
-    ready: &'a Ready,
-    plan: &'a WindowPlan,
-    targets: &'a [(Own, Placed)],
-    lanes: Option<usize>,
-}
-
-// SAFETY: threads read the input, which nobody writes, and write different rows of the outputs, which lie apart.
-unsafe impl Sync for Call<'_> {}
-
-impl Call<'_> {
-    /// Dimensions that rows are counted along: all but the last one, and the channels where these are lanes.
-    fn counted(&self) -> impl DoubleEndedIterator<Item = usize> {
-        let (dims, lanes) = (self.ready.input.sizes.len(), self.lanes);
-        (0..dims - 1).filter(move |d| Some(*d) != lanes)
-    }
-
-    fn rows(&self) -> usize {
-        product(self.counted().map(|d| self.ready.outputs[0].sizes[d] as usize))
-    }
-
-    fn row(&self, mut row: usize) -> Row<'_> {
-        let Call { ready, plan, targets, .. } = self;
-        let input = &ready.input;
-        let n = plan.axes.len();
-        let dims = input.sizes.len();
-        let (values, places) = (&targets[0].1, targets.get(1).map(|t| &t.1));
-        let (mut from, mut to, mut to_place) = (0_isize, 0_isize, 0_isize);
-        let whole = Tap { start: 0, count: 1 };
-        // Rows of a plane follow each other, so the planes are what is left of them.
-        let per_plane = product(values.sizes[dims - n..dims - 1].iter().map(|&size| size as usize));
-        let plane = if is_fractional(plan) { row / per_plane } else { 0 };
-        let (mut taps, mut counts) = ([whole; 2], [1; 2]);
-        for d in self.counted().rev() {
-            let size = values.sizes[d] as usize;
-            let at = (row % size) as isize;
-            row /= size;
-            to = to.wrapping_add(at.wrapping_mul(values.step(d)));
-            to_place = to_place.wrapping_add(places.map_or(0, |p| at.wrapping_mul(p.step(d))));
-            match (d + n).checked_sub(dims) {
-                // The first of three dimensions, or of two the second.
-                Some(k) => {
-                    taps[3 - n + k] = ready.starts.window(plan, k, plane, at as i64);
-                    counts[3 - n + k] = divisor(plan, &plan.axes[k], at as i64);
-                }
-                None => from = from.wrapping_add(at.wrapping_mul(input.step(d))),
-            }
-        }
-        let step = |k: usize| {
-            plan.axes.get(k).map_or(1, |axis| match plan.fold {
-                Fold::Spread(_) => 1,
-                _ => axis.step(),
-            })
-        };
-        let inner = |k: usize| input.step(dims - n + k);
-        let size = |k: usize| input.sizes[dims - n + k];
-        let (steps, strides, sizes) = match n {
-            2 => ([1, step(0), step(1)], [0, inner(0), inner(1)], [1, size(0), size(1)]),
-            _ => ([step(0), step(1), step(2)], [inner(0), inner(1), inner(2)], [size(0), size(1), size(2)]),
-        };
-        let along = |t: &Placed| [t.step(dims - 1), self.lanes.map_or(0, |d| t.step(d))];
-        Row {
-            input: input.data.wrapping_offset(from),
-            values: values.data.wrapping_offset(to),
-            places: places.map_or(std::ptr::null_mut(), |p| p.data.wrapping_offset(to_place)),
-            lanes: self.lanes.map(|d| input.sizes[d] as usize),
-            taps,
-            counts,
-            steps,
-            strides,
-            sizes,
-            runs: match is_fractional(plan) {
-                true => ready.runs.chunks(values.sizes[dims - 1] as usize).nth(plane).unwrap_or_default(),
-                false => &ready.runs,
-            },
-            divisors: [&ready.divisors[0], &ready.divisors[1], &ready.divisors[2]],
-            to: along(values),
-            to_place: places.map_or([0; 2], along),
-            fold: plan.fold,
-        }
     }
 }

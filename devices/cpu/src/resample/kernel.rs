@@ -17,16 +17,17 @@ type Taps<'a> = (&'a [isize], &'a [f64]);
 ///   the range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie
 ///   there side by side;
 /// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's;
-/// * Q3: places lie within the range that is used, and where `taps` is not 0, each element is made of so many.
+/// * Q3: places lie within the range that is used or one behind it, and where `taps` is not 0, each element has
+///   so many.
 pub(super) struct Row<'a> {
     pub(super) input: *const u8,
     pub(super) output: *mut u8,
     pub(super) outer: [Taps<'a>; 2],
     /// Where the taps of each element begin, their offsets and weights.
     pub(super) last: (&'a [usize], &'a [isize], &'a [f64]),
-    /// Where those elements are in the range that is used.
-    pub(super) places: &'a [usize],
-    /// How many elements each is made of, or 0 if they differ in that.
+    /// Where elements are in the range that is used, or behind it, and their weights.
+    pub(super) places: (&'a [usize], &'a [f64]),
+    /// How many places each element has, or 0 if they differ in that and are those of `last`.
     pub(super) taps: usize,
     /// Channels side by side, or 0.
     pub(super) lanes: usize,
@@ -37,7 +38,7 @@ pub(super) struct Row<'a> {
 }
 
 /// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The
-/// scratch memory has a word for each element that is used; it is not read without lanes.
+/// scratch memory has a word for each element that is used, and one more, which is 0; it is not read with lanes.
 pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
 
 /// The kernel for a dtype.
@@ -167,11 +168,14 @@ impl Row<'_> {
     /// Q1, Q2; there are no lanes.
     #[inline(always)]
     unsafe fn through_one_row<C: Weighted>(&self, scratch: &mut [u64]) {
-        let sums: &mut [C::Repr] = {
-            let n = scratch.len().min(self.used[1] - self.used[0]);
+        let all: &mut [C::Repr] = {
+            let n = self.used[1] - self.used[0] + 1;
+            assert!(scratch.len() >= n, "there is a word for each element that is used, and one more");
             // SAFETY: there are as many words, of which each is aligned and large enough for a float; any bits are one.
             unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast(), n) }
         };
+        let Some((behind, sums)) = all.split_last_mut() else { return };
+        *behind = C::ZERO;
         let first = (self.used[0] as isize).wrapping_mul(self.input_step);
         let is_dense = self.input_step == size_of::<C::Stored>() as isize;
         let mut is_first = true;
@@ -206,15 +210,19 @@ impl Row<'_> {
         }
         match self.taps {
             // SAFETY: Q2, Q3.
-            2 => unsafe { self.sums_of::<C, 2>(sums) },
+            1 => unsafe { self.sums_of::<C, 1>(all) },
             // SAFETY: Q2, Q3.
-            4 => unsafe { self.sums_of::<C, 4>(sums) },
+            2 => unsafe { self.sums_of::<C, 2>(all) },
+            // SAFETY: Q2, Q3.
+            3 => unsafe { self.sums_of::<C, 3>(all) },
+            // SAFETY: Q2, Q3.
+            4 => unsafe { self.sums_of::<C, 4>(all) },
             _ => {
                 for o in 0..self.width {
                     let range = self.last.0[o]..self.last.0[o + 1];
                     let mut sum = C::ZERO;
-                    for (&place, &weight) in self.places[range.clone()].iter().zip(&self.last.2[range]) {
-                        let x = sums.get(place).copied().unwrap_or(C::ZERO);
+                    for (&place, &weight) in self.places.0[range.clone()].iter().zip(&self.last.2[range]) {
+                        let x = all.get(place).copied().unwrap_or(C::ZERO);
                         sum = C::plus(sum, C::times(C::weight(weight), x));
                     }
                     // SAFETY: Q2 for this element.
@@ -231,11 +239,11 @@ impl Row<'_> {
     /// Q2; Q3 for `N`.
     #[inline(always)]
     unsafe fn sums_of<C: Weighted, const N: usize>(&self, row: &[C::Repr]) {
-        let (places, weights) = (self.places.chunks_exact(N), self.last.2.chunks_exact(N));
+        let (places, weights) = (self.places.0.chunks_exact(N), self.places.1.chunks_exact(N));
         for (o, (places, weights)) in places.zip(weights).take(self.width).enumerate() {
             let mut sum = C::ZERO;
             for t in 0..N {
-                // SAFETY: a place in the range that is used (Q3), of which `row` has all elements.
+                // SAFETY: a place in the range that is used or behind it (Q3); `row` has all of these elements.
                 let x = unsafe { *row.get_unchecked(places[t]) };
                 sum = C::plus(sum, C::times(C::weight(weights[t]), x));
             }

@@ -22,6 +22,7 @@ use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::resample::{Precision, ResampleAxis, ResampleFn, ResampleInputs, ResamplePlan, Resampled, Taps};
+use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
 /// The elements of a dimension that each element of the output is made of: bytes to them, and weights.
@@ -30,16 +31,22 @@ struct Table {
     first: Vec<usize>,
     offset: Vec<isize>,
     weight: Vec<f64>,
-    /// Elements counted from the first one that is used.
+    /// Elements counted from the first one that is used. Where there are few for each, as many for one as for another:
+    /// those that are missing are the place behind the last one, with a weight of 0.
     place: Vec<usize>,
-    /// How many each element is made of, or 0 if they differ in that.
+    /// Their weights, if some are missing; else they are `weight`.
+    filled: Vec<f64>,
+    /// How many places each element has, or 0 if they differ in that.
     taps: usize,
 }
+
+/// The most elements for which missing ones are filled in: sums of so many have loops of their own.
+const FEW: usize = 4;
 
 impl Table {
     /// The one element of a dimension that there is not.
     fn single() -> Table {
-        Table { first: vec![0, 1], offset: vec![0], weight: vec![1.0], place: vec![0], taps: 1 }
+        Table { first: vec![0, 1], offset: vec![0], weight: vec![1.0], place: vec![0], filled: Vec::new(), taps: 1 }
     }
 
     fn new(taps: Taps, step: isize) -> Result<Table> {
@@ -48,12 +55,30 @@ impl Table {
         // 0.
         offset.extend(taps.index.iter().map(|&i| (i as isize).wrapping_mul(step)));
         let lowest = taps.index.iter().copied().min().unwrap_or(0);
-        let mut place = list::with_capacity(taps.index.len())?;
-        place.extend(taps.index.iter().map(|&i| (i - lowest) as usize));
-        let mut counts = taps.first.windows(2).map(|pair| pair[1] - pair[0]);
-        let of_first = counts.next().unwrap_or(0);
-        let same = if counts.all(|count| count == of_first) { of_first } else { 0 };
-        Ok(Table { first: taps.first, offset, weight: taps.weight, place, taps: same })
+        let counts = || taps.first.windows(2).map(|pair| pair[1] - pair[0]);
+        let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let (mut place, mut filled): (Vec<usize>, Vec<f64>);
+        let index = |tap: usize| (taps.index[tap] - lowest) as usize;
+        if least < most && most <= FEW {
+            let behind = taps.index.iter().max().map_or(0, |highest| (highest - lowest) as usize + 1);
+            let all = most * (taps.first.len() - 1);
+            (place, filled) = (list::with_capacity(all)?, list::with_capacity(all)?);
+            for pair in taps.first.windows(2) {
+                let missing = most - (pair[1] - pair[0]);
+                place.extend((pair[0]..pair[1]).map(index).chain(std::iter::repeat_n(behind, missing)));
+                filled.extend(taps.weight[pair[0]..pair[1]].iter().copied().chain(std::iter::repeat_n(0.0, missing)));
+            }
+        } else {
+            (place, filled) = (list::with_capacity(taps.index.len())?, Vec::new());
+            place.extend((0..taps.index.len()).map(index));
+        }
+        let same = if least == most || most <= FEW { most } else { 0 };
+        Ok(Table { first: taps.first, offset, weight: taps.weight, place, filled, taps: same })
+    }
+
+    /// The weights of places.
+    fn weights(&self) -> &[f64] {
+        if self.filled.is_empty() { &self.weight } else { &self.filled }
     }
 
     /// Offsets and weights of element `o`.
@@ -226,13 +251,29 @@ impl Call<'_> {
             let work = || -> Result<()> {
                 let mut scratch: Vec<u64> = Vec::new();
                 if self.ready.way == Way::Summed && !self.lanes {
-                    let width = self.ready.used[1] - self.ready.used[0];
+                    // One more, which is 0.
+                    let width = self.ready.used[1] - self.ready.used[0] + 1;
                     scratch = list::with_capacity(width)?;
                     scratch.resize(width, 0);
                 }
-                for row in piece * together..rows.min((piece + 1) * together) {
+                let first = piece * together;
+                // Places along the dimensions; those of the next row follow without divisions.
+                let mut places: SmallVec<[usize; 8]> = SmallVec::from_elem(0, self.target.sizes.len());
+                let mut rest = first;
+                for d in self.counted().rev() {
+                    places[d] = rest % self.target.sizes[d] as usize;
+                    rest /= self.target.sizes[d] as usize;
+                }
+                for _ in first..rows.min(first + together) {
                     // SAFETY: P1; rows of the target lie apart, and this piece alone writes these.
-                    unsafe { self.row(row, &mut scratch) };
+                    unsafe { self.row(&places, &mut scratch) };
+                    for d in self.counted().rev() {
+                        places[d] += 1;
+                        if places[d] < self.target.sizes[d] as usize {
+                            break;
+                        }
+                        places[d] = 0;
+                    }
                 }
                 Ok(())
             };
@@ -246,15 +287,13 @@ impl Call<'_> {
     /// # Safety
     ///
     /// P1; nobody else uses the row of the target.
-    unsafe fn row(&self, mut row: usize, scratch: &mut [u64]) {
+    unsafe fn row(&self, places: &[usize], scratch: &mut [u64]) {
         let Call { ready, target, lanes } = *self;
         let (input, dims) = (&ready.input, target.sizes.len());
         let (mut from, mut to) = (input.data.cast_const(), target.data);
         let mut at = [0; 2];
         for d in self.counted().rev() {
-            let size = target.sizes[d] as usize;
-            let place = row % size;
-            row /= size;
+            let place = places[d];
             to = to.wrapping_offset((place as isize).wrapping_mul(target.step(d)));
             match (d + 3).checked_sub(dims).filter(|_| d >= 2) {
                 Some(k) => at[k] = place,
@@ -287,7 +326,7 @@ impl Call<'_> {
             output: to,
             outer: [ready.tables[0].of(at[0]), ready.tables[1].of(at[1])],
             last: (&last.first, &last.offset, &last.weight),
-            places: &last.place,
+            places: (&last.place, last.weights()),
             taps: last.taps,
             lanes: if lanes { input.sizes[1] as usize } else { 0 },
             width,

@@ -1,16 +1,15 @@
-//! `conv_tbc`: a convolution along time, of a tensor with time in front, then batch, then channels.
+//! `conv_tbc`: a convolution along time, of a tensor with time in front, then batch, then channels. Where channels lie
+//! side by side, each element of the window is a product of matrices that is added to the result: as in PyTorch, which
+//! rounds the result after each.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::Pass;
-use super::forward::computed;
-use super::window::{self, Window};
-use crate::composite::callees::Typed;
-use crate::composite::convolutions::Convolves;
-use crate::functions::zeros_like;
+use super::window;
+use crate::functions::addmm_;
 use crate::kernels::AllKernels;
+use crate::new_factories::new_empty;
 use crate::table::native;
-use crate::view::permute;
-use monomorph_core::strides::{DimVec, contiguous_strides, view_strides};
+use crate::view;
+use monomorph_core::strides::view_strides;
 use monomorph_core::{Error, ErrorKind, Result, Tensor, observe};
 
 /// `conv_tbc`.
@@ -29,43 +28,52 @@ pub fn conv_tbc<D: AllKernels>(this: &Tensor<D>, weight: &Tensor<D>, bias: &Tens
             let (sizes, strides) = (this.sizes().to_vec(), this.strides().to_vec());
             return Err(ErrorKind::ImpossibleView { sizes, strides, want: vec![rows, channels] }.into());
         }
-        if !this.dtype().is_complex() {
-            return of_reals(this, weight, bias, pad);
-        }
-        let calls = Typed::<D>::CALLEES;
-        let ([x, xi], [w, wi], [b, bi]) = (calls.parts(this)?, calls.parts(weight)?, calls.parts(bias)?);
-        let of_real = of_reals(&x, &w, &b, pad)?;
-        let of_imaginary = of_reals(&xi, &wi, &zeros_like(&bi)?, pad)?;
-        let of_sums = of_reals(&calls.plus(&x, &xi)?, &calls.plus(&w, &wi)?, &calls.plus(&b, &bi)?, pad)?;
-        let imaginary = calls.minus(&calls.minus(&of_sums, &of_real)?, &of_imaginary)?;
-        calls.joined([calls.minus(&of_real, &of_imaginary)?, imaginary])
+        summed(this, weight, bias, pad)
     };
     call().map_err(|e: Error| e.called("conv_tbc"))
 }
 
-fn of_reals<D: AllKernels>(this: &Tensor<D>, weight: &Tensor<D>, bias: &Tensor<D>, pad: i64) -> Result<Tensor<D>> {
-    let (x, w) = (permute(this.geometry(), &[1, 2, 0])?, permute(weight.geometry(), &[2, 1, 0])?);
-    let (x, w) = (this.with_geometry(x)?, weight.with_geometry(w)?);
-    let window = Window::new(&w.sizes()[2..], [&[1], &[pad], &[1], &[0]], 1, i64::MIN)?;
-    let (input, taken) = (x.sizes(), w.sizes());
-    if input[1] != taken[1] || *bias.sizes() != taken[..1] {
+/// The bias, and for each element of the window a product of matrices.
+fn summed<D: AllKernels>(this: &Tensor<D>, weight: &Tensor<D>, bias: &Tensor<D>, pad: i64) -> Result<Tensor<D>> {
+    let (&[time, batch, channels], &[span, taken, results]) = (this.sizes(), weight.sizes()) else {
+        return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "3" }.into());
+    };
+    if channels != taken || *bias.sizes() != [results] {
         let (arg, got) = ("weight", weight.sizes().to_vec());
-        return Err(ErrorKind::UnequalSizes { arg, got, want: vec![taken[2], input[1], bias.numel() as i64] }.into());
+        return Err(ErrorKind::UnequalSizes { arg, got, want: vec![span, channels, bias.numel() as i64] }.into());
     }
-    window::check_dtypes(this.dtype(), weight.dtype(), true)?;
-    let span = taken[2].saturating_sub(1);
-    let long = pad.checked_mul(2).and_then(|both| both.checked_add(input[2])?.checked_sub(span));
+    if !this.dtype().is_complex() {
+        window::check_dtypes(this.dtype(), weight.dtype(), true)?;
+    } else if weight.dtype() != this.dtype() {
+        let (got, want) = (weight.dtype(), this.dtype());
+        return Err(ErrorKind::DTypeMismatch { arg: "weight", got, want }.into());
+    }
+    let long = pad.checked_mul(2).and_then(|both| both.checked_add(time)?.checked_sub(span.saturating_sub(1)));
     let long = long.ok_or_else(|| window::overflow(this.sizes()))?;
     if long < 0 {
         return Err(ErrorKind::NegativeSize { arg: "the result", got: long }.into());
     }
-    let sizes = DimVec::from_slice(&[input[0], taken[0], long]);
-    // As they lie: time, batch, channels.
-    let lie = contiguous_strides(&[sizes[2], sizes[0], sizes[1]]);
-    let strides = DimVec::from_slice(&[lie[1], lie[2], lie[0]]);
-    let result: Tensor<D> =
-        computed(Pass::Map, [(&x).into(), (&w).into(), bias.into()], &window, (sizes, strides), true)?;
-    result.with_geometry(permute(result.geometry(), &[2, 0, 1])?)
+    let sizes = [long, batch, results];
+    let mut result = new_empty(this, &sizes, None, None, None, None)?;
+    result.copy_from(&bias.with_geometry(view::expand(bias.geometry(), &sizes, false)?)?)?;
+    if this.numel() == 0 || weight.numel() == 0 {
+        return Ok(result);
+    }
+    // Times that meet an element of the window follow each other, in the input as in the result.
+    let rows = |t: &Tensor<D>, first: i64, count: i64| {
+        let times = view::narrow(t.geometry(), 0, first, count)?;
+        t.with_geometry(view::view(&times, &[count.saturating_mul(batch), t.sizes()[2]])?)
+    };
+    for k in 0..span {
+        let behind = k.saturating_sub(pad);
+        let (from, to) = (behind.max(0), behind.saturating_neg().max(0));
+        let count = time.saturating_sub(from).min(long.saturating_sub(to));
+        if count > 0 {
+            let element = weight.with_geometry(view::select(weight.geometry(), 0, k)?)?;
+            addmm_(&mut rows(&result, to, count)?, &rows(this, from, count)?, &element)?;
+        }
+    }
+    Ok(result)
 }
 
 native! {

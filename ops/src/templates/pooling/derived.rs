@@ -14,6 +14,7 @@ use crate::view;
 use monomorph_core::strides::{contiguous_strides, suggest_format};
 use monomorph_core::structured::{Executes, FromArgs, Functional, Out, call};
 use monomorph_core::{Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
+use smallvec::SmallVec;
 
 type Pair<D> = (Tensor<D>, Tensor<D>);
 
@@ -50,7 +51,7 @@ pub fn max_pool2d<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("max_pool2d", [this.geometry()]);
     let args = (this, kernel_size, stride, padding, dilation, ceil_mode);
-    Ok(two::<MaxPool<2>, D, _>(args).map_err(|e| e.called("max_pool2d"))?.0)
+    one::<MaxPool<2, false>, D, _>(args).map_err(|e| e.called("max_pool2d"))
 }
 
 /// `max_pool3d`.
@@ -64,7 +65,7 @@ pub fn max_pool3d<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("max_pool3d", [this.geometry()]);
     let args = (this, kernel_size, stride, padding, dilation, ceil_mode);
-    Ok(two::<MaxPool<3>, D, _>(args).map_err(|e| e.called("max_pool3d"))?.0)
+    one::<MaxPool<3, false>, D, _>(args).map_err(|e| e.called("max_pool3d"))
 }
 
 /// `max_pool3d_with_indices.out`: with a batch, outputs get the format of the input whatever they had, as in PyTorch.
@@ -104,25 +105,18 @@ fn as_rows<D: AllKernels>(planes: &Tensor<D>) -> Result<Tensor<D>> {
 }
 
 /// A parameter of rows as one of planes.
-fn planar(arg: &'static str, list: &[i64], of_rows: i64) -> Result<Vec<i64>> {
+fn planar(arg: &'static str, list: &[i64], of_rows: i64) -> Result<SmallVec<[i64; 2]>> {
     match list {
-        [] if arg == "stride" => Ok(Vec::new()),
-        &[size] => Ok(vec![of_rows, size]),
+        [] if arg == "stride" => Ok(SmallVec::new()),
+        &[size] => Ok(SmallVec::from_buf([of_rows, size])),
         _ => Err(ErrorKind::ListLength { arg, got: list.len(), want: 1 }.into()),
     }
 }
 
-fn max_rows<D: AllKernels>(
-    this: &Tensor<D>,
-    [kernel_size, stride, padding, dilation]: [&[i64]; 4],
-    ceil_mode: bool,
-) -> Result<Pair<D>> {
-    let planes = as_planes(this)?;
+/// The parameters of maxima of rows as those of planes: sizes of windows, distances, padding and dilation.
+fn planar_maxima([kernel_size, stride, padding, dilation]: [&[i64]; 4]) -> Result<[SmallVec<[i64; 2]>; 4]> {
     let (kernel_size, stride) = (planar("kernel_size", kernel_size, 1)?, planar("stride", stride, 1)?);
-    let (padding, dilation) = (planar("padding", padding, 0)?, planar("dilation", dilation, 1)?);
-    let (values, places) =
-        two::<MaxPool<2>, D, _>((&planes, &*kernel_size, &*stride, &*padding, &*dilation, ceil_mode))?;
-    Ok((as_rows(&values)?, as_rows(&places)?))
+    Ok([kernel_size, stride, planar("padding", padding, 0)?, planar("dilation", dilation, 1)?])
 }
 
 /// `max_pool1d_with_indices`.
@@ -135,7 +129,14 @@ pub fn max_pool1d_with_indices<D: AllKernels>(
     ceil_mode: bool,
 ) -> Result<Pair<D>> {
     let _span = observe::operator("max_pool1d_with_indices", [this.geometry()]);
-    max_rows(this, [kernel_size, stride, padding, dilation], ceil_mode).map_err(|e| e.called("max_pool1d_with_indices"))
+    let make = || {
+        let planes = as_planes(this)?;
+        let [kernel_size, stride, padding, dilation] = &planar_maxima([kernel_size, stride, padding, dilation])?;
+        let args = (&planes, &**kernel_size, &**stride, &**padding, &**dilation, ceil_mode);
+        let (values, places) = two::<MaxPool<2>, D, _>(args)?;
+        Ok((as_rows(&values)?, as_rows(&places)?))
+    };
+    make().map_err(|e: Error| e.called("max_pool1d_with_indices"))
 }
 
 /// `max_pool1d`.
@@ -149,7 +150,10 @@ pub fn max_pool1d<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("max_pool1d", [this.geometry()]);
     let make = || {
-        let (values, _) = max_rows(this, [kernel_size, stride, padding, dilation], ceil_mode)?;
+        let planes = as_planes(this)?;
+        let [kernel_size, stride, padding, dilation] = &planar_maxima([kernel_size, stride, padding, dilation])?;
+        let args = (&planes, &**kernel_size, &**stride, &**padding, &**dilation, ceil_mode);
+        let values = as_rows(&one::<MaxPool<2, false>, D, _>(args)?)?;
         // PyTorch's have no places, and are row-major whatever the input is.
         match values.strides() == contiguous_strides(values.sizes()).as_slice() {
             true => Ok(values),
@@ -254,6 +258,10 @@ pub fn adaptive_max_pool1d<D: AllKernels>(this: &Tensor<D>, output_size: &[i64])
 
 native! {
     family: DerivedPools, functions: crate::kernels::AllKernels;
+
+    structured: Windowed<MaxPool<2, false>>;
+
+    structured: Windowed<MaxPool<3, false>>;
 
     /// The largest element of each window of one dimension.
     ///

@@ -7,16 +7,21 @@ use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand, SinkState};
 use monomorph_core::{DType, ErrorKind, MemoryFormat, Result};
 
-/// `max_pool2d_with_indices`, `max_pool3d_with_indices`: maxima over `N` dimensions.
-pub struct MaxPool<const N: usize>;
+/// `max_pool2d_with_indices`, `max_pool3d_with_indices`: maxima over `N` dimensions, and if `PLACES` where they are.
+pub struct MaxPool<const N: usize, const PLACES: bool = true>;
 
 const REALS: Dtypes = (Real::MASK, Real::WORDS);
 
-impl<const N: usize> Sealed for MaxPool<N> {}
+impl<const N: usize, const PLACES: bool> Sealed for MaxPool<N, PLACES> {}
 
-impl<const N: usize> WindowFn for MaxPool<N> {
-    const NAME: &'static str = if N == 2 { "max_pool2d_with_indices" } else { "max_pool3d_with_indices" };
-    const OUTPUTS: usize = 2;
+impl<const N: usize, const PLACES: bool> WindowFn for MaxPool<N, PLACES> {
+    const NAME: &'static str = match (N, PLACES) {
+        (2, true) => "max_pool2d_with_indices",
+        (2, false) => "max_pool2d",
+        (_, true) => "max_pool3d_with_indices",
+        _ => "max_pool3d",
+    };
+    const OUTPUTS: usize = if PLACES { 2 } else { 1 };
     type Parameters<'t> = Pool<'t>;
 
     fn plan(operands: &[Operand<'_>], pool: &Pool<'_>, sink: &mut SinkState<'_>) -> Result<WindowPlan> {
@@ -31,7 +36,7 @@ impl<const N: usize> WindowFn for MaxPool<N> {
                 return Err(ErrorKind::ArgumentRule { rule }.into());
             }
         }
-        for (i, dtype) in [planes.dtype, DType::I64].into_iter().enumerate() {
+        for (i, dtype) in [planes.dtype, DType::I64].into_iter().enumerate().take(Self::OUTPUTS) {
             planes.declare(sink, i, (dtype, &windows(&axes)), planes.format)?;
         }
         Ok(WindowPlan { fold: Fold::Max, axes, ..WindowPlan::default() })
