@@ -6,7 +6,6 @@
 
 use super::Product;
 use super::tiled::{Factor, Line, TALL, Tiles};
-use half::bf16;
 use std::arch::x86_64::*;
 
 /// Lanes of a register.
@@ -202,17 +201,23 @@ unsafe fn write(product: &Product, sums: &Sums, Line { data, step, columns }: Li
     value = _mm512_mul_ps(value, _mm512_set1_ps(alpha));
     let mut lanes = [0_u16; LANES];
     if !product.overwrites() {
-        for (j, lane) in lanes.iter_mut().enumerate().take(columns) {
-            // SAFETY: an element of the line, initialised since beta is not zero.
-            *lane = unsafe { data.wrapping_offset(step.wrapping_mul(j as isize)).read_unaligned() };
-        }
-        let before = lanes.map(|bits| bf16::from_bits(bits).to_f32());
-        // SAFETY: sixteen numbers are as large as a register.
-        let before = unsafe { _mm512_loadu_ps(before.as_ptr()) };
+        let before = if step == 1 {
+            // SAFETY: the mask keeps to the columns of the line, initialised since beta is not zero.
+            unsafe { _mm256_maskz_loadu_epi16(mask, data.cast()) }
+        } else {
+            for (j, lane) in lanes.iter_mut().enumerate().take(columns) {
+                // SAFETY: an element of the line, initialised since beta is not zero.
+                *lane = unsafe { data.wrapping_offset(step.wrapping_mul(j as isize)).read_unaligned() };
+            }
+            // SAFETY: sixteen elements are as large as the register.
+            unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
+        };
+        let before = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(before)));
         value = _mm512_add_ps(value, _mm512_mul_ps(before, _mm512_set1_ps(beta)));
     }
+    let rounded = _mm512_cvtneps_pbh(value);
     // SAFETY: both are sixteen bfloat16, of which any bits are some.
-    let rounded: __m256i = unsafe { std::mem::transmute(_mm512_cvtneps_pbh(value)) };
+    let rounded: __m256i = unsafe { std::mem::transmute(rounded) };
     if step == 1 {
         // SAFETY: the mask keeps to the columns of the line, which lie one behind the other.
         unsafe { _mm256_mask_storeu_epi16(data.cast(), mask, rounded) };
