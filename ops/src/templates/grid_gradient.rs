@@ -1,6 +1,6 @@
 //! The gradients of images that are sampled at the points of a grid, by the image and by the grid: each corner around a
 //! point passes its share of the gradient on to the element that is there, and the slope of its weight to the grid.
-//! Owns what is checked and what there is to compute; the rest is the device's, as for [`grid`](super::grid).
+//! Owns what is checked and what there is to compute; the rest is the device's, as for [`super::grid`].
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::grid::{self, GridPlan};

@@ -5,6 +5,7 @@ use super::{Way, columns, spread};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level};
 use crate::stride2::every_second;
+#[cfg(feature = "halves")]
 use half::{bf16, f16};
 use monomorph_core::DType;
 use monomorph_ops::pooling::Fold;
