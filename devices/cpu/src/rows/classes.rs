@@ -3,7 +3,7 @@
 use super::frame::Real;
 use super::output::{Output, each_row, each_run};
 use crate::scratch::scratch;
-use monomorph_core::{DType, ErrorKind, Result, bf16, f16};
+use monomorph_core::{ErrorKind, Result};
 use monomorph_ops::rows::{Channels, Reduction};
 
 /// Elements that a thread does at a time.
@@ -24,16 +24,6 @@ pub(super) fn check_targets(targets: &[i64], classes: usize, ignore: Option<i64>
 /// An error unless every target is a class or -1, which ends a list.
 pub(super) fn check_labels(targets: &[i64], classes: usize) -> Result<()> {
     check_targets(targets, classes, Some(-1))
-}
-
-/// An error unless all are from 0 to 1.
-pub(super) fn check_probabilities<T: Real>(lists: [&[T]; 2]) -> Result<()> {
-    let is_probability = |x: &T| *x >= T::zero() && *x <= T::one();
-    if lists.iter().all(|list| list.iter().all(is_probability)) {
-        return Ok(());
-    }
-    let rule = "arguments self and target must be from 0 to 1";
-    Err(ErrorKind::ArgumentRule { rule }.into())
 }
 
 /// The weight of a class.
@@ -231,27 +221,6 @@ pub(super) fn multilabel_margin_backward<T: Real>(
                     }
                 }
             }
-        }
-    });
-}
-
-/// The number, rounded to a dtype.
-fn rounded<T: Real>(x: T, dtype: DType) -> T {
-    match dtype {
-        DType::F16 => T::of(f16::from_f64(x.wide()).to_f64()),
-        DType::BF16 => T::of(bf16::from_f64(x.wide()).to_f64()),
-        _ => x,
-    }
-}
-
-/// The cross entropy of each probability; logarithms are not below -100. PyTorch rounds every step to the dtype.
-pub(super) fn cross_entropies<T: Real>(n: usize, dtype: DType, [x, targets]: [&[T]; 2], out: &mut Output) {
-    let floor = T::of(-100.0);
-    let step = |x: T| rounded(x, dtype);
-    each_run(n, RUN, [out.parts::<T>()], |range, [out]| {
-        for ((out, &x), &target) in out.iter_mut().zip(&x[range.clone()]).zip(&targets[range]) {
-            let apart = step(step(target - T::one()) * step((-x).ln_1p()).larger(floor));
-            *out = apart - step(target * step(x.ln()).larger(floor));
         }
     });
 }

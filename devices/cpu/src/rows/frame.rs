@@ -14,6 +14,9 @@ pub(super) trait Real: Plain + Float + Default {
     /// The natural logarithm.
     fn log_at<I: Isa>(self) -> Self;
 
+    /// The natural logarithm of one more than it.
+    fn log1p_at<I: Isa>(self) -> Self;
+
     /// The hyperbolic tangent.
     fn tanh_at<I: Isa>(self) -> Self;
 
@@ -43,6 +46,10 @@ macro_rules! real {
             #[inline(always)]
             fn log_at<I: Isa>(self) -> Self {
                 Lane::<$t, I>::new(self).log().get()
+            }
+            #[inline(always)]
+            fn log1p_at<I: Isa>(self) -> Self {
+                Lane::<$t, I>::new(self).log1p().get()
             }
             #[inline(always)]
             fn tanh_at<I: Isa>(self) -> Self {

@@ -9,6 +9,7 @@ mod cell;
 mod channels;
 mod classes;
 mod ctc;
+mod entropy;
 mod fold;
 mod frame;
 mod layer;
@@ -130,7 +131,7 @@ impl Ready {
             Task::MultiMarginBackward { n, .. } => classes::check_targets(indices(2), n, None),
             Task::MultilabelMargin { n, .. } => classes::check_labels(indices(1), n),
             Task::MultilabelMarginBackward { n, .. } => classes::check_labels(indices(2), n),
-            Task::CrossEntropies { .. } => classes::check_probabilities([input(0), input(1)]),
+            Task::CrossEntropies { .. } => entropy::check_probabilities([input(0), input(1)]),
             Task::CtcLoss { sizes, states, row, blank } => {
                 ctc::check(ctc::Shape { sizes, states, row, blank }, indices(1), indices(3))
             }
@@ -199,7 +200,7 @@ impl Ready {
                 classes::multilabel_margin_backward([rows, n], reduction, inputs, out);
             }
             (Task::CrossEntropies { n, rounded }, [out]) => {
-                classes::cross_entropies(n, rounded, [input(0), input(1)], out);
+                entropy::cross_entropies(*level, n, rounded, [input(0), input(1)], out);
             }
             (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(rows, columns, p, input(0), out),
             (Task::PdistBackward { rows, columns, p }, [out]) => {
