@@ -14,8 +14,9 @@ use xtask::steps::{Outcome, Steps};
 use xtask::workspace_root;
 
 /// A stripped program may have as many bytes. Tiles of small planes and the names that errors report brought it from
-/// 992 kB to 1,004; writing several outputs all or none, and the overlaps that PyTorch's iterator refuses, to 1,016.
-const BAR: u64 = 1_012_000;
+/// 992 kB to 1,004; writing several outputs all or none, and the overlaps that PyTorch's iterator refuses, to 1,012;
+/// copies of short rows by tables of offsets, and helpers that linger, to 1,018.
+const BAR: u64 = 1_020_000;
 
 /// The formulas of the operators that the program registers.
 const REGISTERED: [&str; 3] =
@@ -46,7 +47,7 @@ pub(crate) fn steps(steps: &mut Steps) {
     steps.command("it runs", Command::new(&program));
     steps.step("kernels of three operators", || judged(kernels(&program)));
     steps.step("nothing before main", || judged(before_main(&program).and_then(|()| collectors())));
-    steps.step("a size under 1.012 MB", || match size(&program) {
+    steps.step("a size under 1.02 MB", || match size(&program) {
         Ok(None) => Outcome::Skipped("no program `strip`"),
         Ok(Some(bytes)) => {
             println!("{bytes} bytes, the bar is {BAR}");
