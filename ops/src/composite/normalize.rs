@@ -9,7 +9,7 @@ use crate::kernels::RowNormalization;
 use crate::rows::norm::{rms_norm_of, typed_layer_norm};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::strides::{numel, suggest_format, wrap_dim};
+use monomorph_core::strides::{contiguous_strides, numel, suggest_format, wrap_dim};
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar};
 
 fn contiguous(calls: &Calls<'_>, t: &AnyTensor) -> Result<AnyTensor> {
@@ -68,7 +68,11 @@ pub fn rms_norm(
     }
     let is_half = matches!(dtype, DType::F16 | DType::BF16);
     let is_of_one = weight.as_tensor().is_none_or(|w| w.dtype() == dtype || is_half && w.dtype() == DType::F32);
-    if dtype.is_floating() && is_of_one && (weight.as_tensor().is_some() || matches!(weight, IValue::None)) {
+    // Of no elements, or where a contiguous input has other strides along dimensions of size 1, the strides of the
+    // result are those that the steps give.
+    let is_usual = input.numel() > 0 && (!input.is_contiguous() || input.strides() == &*contiguous_strides(sizes));
+    if dtype.is_floating() && is_usual && is_of_one && (weight.as_tensor().is_some() || matches!(weight, IValue::None))
+    {
         let shape = IValue::Ints(normalized_shape.to_vec());
         let eps = eps.map_or(IValue::None, IValue::from);
         return first::<2>(calls, "_fused_rms_norm", [input.clone().into(), shape, weight.clone(), eps]);
