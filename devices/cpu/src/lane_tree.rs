@@ -2,7 +2,7 @@
 //!
 //! Parts of eight lanes go by way of memory: left to itself the compiler makes the loop that computes the lanes fit the
 //! tree, in registers of two elements. Wider parts would be stored by instructions of 64 bytes, and a load of half of
-//! them waits until they are in the cache: about 10 ns where the tree takes 1.
+//! them waits until they are in the cache: about 10 ns where the tree takes 2.
 
 use std::array;
 use std::hint::black_box;

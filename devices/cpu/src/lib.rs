@@ -39,6 +39,7 @@ mod random;
 mod rearrange;
 pub mod reduce;
 mod resample;
+mod rounding;
 mod row_copy;
 mod rows;
 mod running;

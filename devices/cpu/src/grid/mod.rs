@@ -14,12 +14,13 @@ use crate::converted::ConvertedOutput;
 use crate::dense::Dense;
 use crate::device::Cpu;
 use crate::isa::{Isa, Kernel, Level};
+use crate::rounding::{Exact, Rounding, ToBf16, ToF16};
 use axis::{Along, Axis};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_iter::{is_parallel, share};
 use monomorph_ops::grid::{GridFn, GridInputs, GridPlan, GridSample, Interpolation};
-use real::{Exact, Real, Rounding, ToBf16, ToF16};
+use real::Real;
 use std::ops::Range;
 use sum::Corners;
 

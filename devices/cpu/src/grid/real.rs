@@ -1,12 +1,12 @@
-//! The numbers that points are computed in, and how they are rounded.
+//! The numbers that points are computed in.
 
 use crate::dense::Plain;
-use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::rounding::Rounded;
 use crate::tile_product::Number;
 use num_traits::Float;
 
 /// A dtype that points are computed in.
-pub(super) trait Real: Number + Plain + Float {
+pub(super) trait Real: Number + Plain + Float + Rounded {
     /// All bits of a value, or none.
     type Mask: Copy + Default + Send + Sync;
 
@@ -43,16 +43,10 @@ pub(super) trait Real: Number + Plain + Float {
     ///
     /// The number is less than 2^31.
     unsafe fn short_index(self) -> u32;
-
-    /// Rounded to float16, if it is a float32.
-    fn to_f16(self) -> Self;
-
-    /// Rounded to bfloat16, if it is a float32.
-    fn to_bf16(self) -> Self;
 }
 
 macro_rules! real {
-    ($($t:ty: $bits:ty, |$x:ident| $f16:expr, $bf16:expr;)*) => {$(
+    ($($t:ty: $bits:ty;)*) => {$(
         impl Real for $t {
             type Mask = $bits;
             const NO_BITS: $bits = 0;
@@ -99,61 +93,10 @@ macro_rules! real {
                 let index: i32 = unsafe { self.to_int_unchecked() };
                 index as u32
             }
-
-            #[inline(always)]
-            fn to_f16(self) -> $t {
-                let $x = self;
-                $f16
-            }
-
-            #[inline(always)]
-            fn to_bf16(self) -> $t {
-                let $x = self;
-                $bf16
-            }
         }
     )*};
 }
 real! {
-    f32: u32, |x| f16_to_f32(f32_to_f16(x)), bf16_to_f32(f32_to_bf16(x));
-    f64: u64, |x| x, x;
-}
-
-/// How values of a block of points are rounded: to the dtype of the image. A type, so that loops have no choice.
-pub(super) trait Rounding: Copy + Send + Sync {
-    /// The value that is nearest to this one.
-    fn of<T: Real>(self, x: T) -> T;
-}
-
-/// Of float32 and float64 values are what they are.
-#[derive(Clone, Copy)]
-pub(super) struct Exact;
-
-/// To float16.
-#[derive(Clone, Copy)]
-pub(super) struct ToF16;
-
-/// To bfloat16.
-#[derive(Clone, Copy)]
-pub(super) struct ToBf16;
-
-impl Rounding for Exact {
-    #[inline(always)]
-    fn of<T: Real>(self, x: T) -> T {
-        x
-    }
-}
-
-impl Rounding for ToF16 {
-    #[inline(always)]
-    fn of<T: Real>(self, x: T) -> T {
-        x.to_f16()
-    }
-}
-
-impl Rounding for ToBf16 {
-    #[inline(always)]
-    fn of<T: Real>(self, x: T) -> T {
-        x.to_bf16()
-    }
+    f32: u32;
+    f64: u64;
 }

@@ -58,7 +58,7 @@ fn spread_to<C: Average, const DENSE: bool>(row: &Row<'_>) {
     if !row.tiles || row.taps.iter().any(|tap| tap.count < 1) {
         is_first = false;
         for i in whole.places() {
-            // SAFETY: N2.
+            // SAFETY: an element of the row of the output, in bounds and nobody else's (N2).
             unsafe { store::<C>(at(i), 0, C::ZERO) };
         }
     }

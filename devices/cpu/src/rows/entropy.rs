@@ -2,8 +2,8 @@
 
 use super::frame::{Real, Work, enter};
 use super::output::{Output, each_run};
-use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::{Isa, Level};
+use crate::rounding::{Exact, Rounding, ToBf16, ToF16};
 use monomorph_core::{DType, ErrorKind, Result};
 
 /// Elements that a thread does at a time.
@@ -46,54 +46,21 @@ impl<T: Real> Work for Entropies<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
         match self.dtype {
-            DType::F16 => self.each::<I, ToF16>(),
-            DType::BF16 => self.each::<I, ToBf16>(),
-            _ => self.each::<I, Exact>(),
+            DType::F16 => self.each::<I>(ToF16),
+            DType::BF16 => self.each::<I>(ToBf16),
+            _ => self.each::<I>(Exact),
         }
     }
 }
 
 impl<T: Real> Entropies<'_, T> {
     #[inline(always)]
-    fn each<I: Isa, R: Rounding>(self) {
+    fn each<I: Isa>(self, rounds: impl Rounding) {
         let floor = T::of(-100.0);
         for ((out, &x), &target) in self.out.iter_mut().zip(self.x).zip(self.targets) {
-            let (log, log_apart) = (R::of(x.log_at::<I>()), R::of((-x).log1p_at::<I>()));
-            let apart = R::of(R::of(target - T::one()) * log_apart.larger(floor));
-            *out = apart - R::of(target * log.larger(floor));
+            let (log, log_apart) = (rounds.of(x.log_at::<I>()), rounds.of((-x).log1p_at::<I>()));
+            let apart = rounds.of(rounds.of(target - T::one()) * log_apart.larger(floor));
+            *out = apart - rounds.of(target * log.larger(floor));
         }
-    }
-}
-
-/// How each step is rounded: to the dtype. A type, so that loops have no choice.
-trait Rounding {
-    fn of<T: Real>(x: T) -> T;
-}
-
-/// Float32 and float64 as they are.
-struct Exact;
-struct ToF16;
-struct ToBf16;
-
-impl Rounding for Exact {
-    #[inline(always)]
-    fn of<T: Real>(x: T) -> T {
-        x
-    }
-}
-
-// Of halves the numbers are float32, which the way by float64 does not change.
-
-impl Rounding for ToF16 {
-    #[inline(always)]
-    fn of<T: Real>(x: T) -> T {
-        T::of(f16_to_f32(f32_to_f16(x.wide() as f32)).into())
-    }
-}
-
-impl Rounding for ToBf16 {
-    #[inline(always)]
-    fn of<T: Real>(x: T) -> T {
-        T::of(bf16_to_f32(f32_to_bf16(x.wide() as f32)).into())
     }
 }

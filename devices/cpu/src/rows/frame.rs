@@ -2,12 +2,13 @@
 
 use crate::dense::Plain;
 use crate::isa::{Isa, Kernel, Level};
+use crate::rounding::Rounded;
 use crate::scalar::Lane;
 use monomorph_ops::algebra::{Exponential, Hyperbolic, Logarithm};
 use num_traits::Float;
 
 /// float32 or float64.
-pub(super) trait Real: Plain + Float + Default {
+pub(super) trait Real: Plain + Float + Default + Rounded {
     /// e to the power of it.
     fn exp_at<I: Isa>(self) -> Self;
 

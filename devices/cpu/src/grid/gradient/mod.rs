@@ -8,12 +8,13 @@
 mod sums;
 
 use super::axis::{Along, Axis, TAPS};
-use super::real::{Exact, Real, Rounding, ToBf16, ToF16};
+use super::real::Real;
 use super::{POINTS, WORK};
 use crate::converted::ConvertedOutput;
 use crate::dense::Dense;
 use crate::device::Cpu;
 use crate::isa::{Isa, Kernel, Level};
+use crate::rounding::{Exact, Rounding, ToBf16, ToF16};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result, list};
 use monomorph_iter::{is_parallel, share};

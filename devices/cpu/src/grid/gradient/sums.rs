@@ -2,9 +2,10 @@
 //! points as a register of 256 bits has elements, corner by corner; of a volume point by point.
 
 use super::super::axis::{Axis, TAPS};
-use super::super::real::{Real, Rounding};
+use super::super::real::Real;
 use super::super::{POINTS, find_all};
 use super::{Call, Corner, Share, State};
+use crate::rounding::Rounding;
 use monomorph_ops::grid::Interpolation;
 
 /// Copies elements to where they lie side by side. It is not inlined into the kernels of an instruction set: with
