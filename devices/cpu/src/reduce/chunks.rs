@@ -62,34 +62,41 @@ impl Chunks<'_> {
     unsafe fn batched_inner(&self, at: *const u8, dim: Dim, width: usize, range: Range<usize>, into: Lanes) {
         let (mut first, mut second) = (BatchLanes::NEW, BatchLanes::NEW);
         let lanes = Lanes { first: first.data(), second: second.data() };
-        let (row, size) = (self.layout.row_lanes(), self.stager.size());
-        let (rows, rest) = (range.len() / row, range.len() % row);
-        let whole = RowGroups {
-            at: at.wrapping_add(range.start * size),
-            row_stride: (row * size) as isize,
-            group_stride: 0,
-            groups: 1,
-            tall: false,
-            lanes: row,
-            index: [range.start as i64, row as i64, 0, 1],
-            fresh: true,
-            prefetch: self.layout.prefetch,
-            outputs: width,
-            output_strides: (dim.input, row),
-            numbers: self.numbers,
-        };
-        let [start, per_row, _, per_lane] = whole.index;
-        let end = RowGroups {
-            at: whole.at.wrapping_add(rows * row * size),
-            lanes: rest,
-            index: [start + per_row * rows as i64, per_row, 0, per_lane],
-            fresh: rows == 0,
-            ..whole
-        };
-        for part in whole.repeated(rows).chain(end.repeated(usize::from(rest > 0))) {
-            // SAFETY: A1 by H2; A2: `width` outputs of `row` lanes are no more than BATCH_LANES, which there is room
-            // for, aligned for any part, and the first part sets all lanes; A3 by H1 and H2: the runs are dense.
-            unsafe { (self.kernels.accumulate)(lanes, &part) };
+        let size = self.stager.size();
+        // The last chunk may have less than a row. A layout of several runs has whole rows before it has less.
+        let row = self.layout.row_lanes().min(range.len());
+        let mut fresh = true;
+        for run in Runs::new(&self.layout.reduced, range) {
+            let (rows, rest) = (run.len / row, run.len % row);
+            let whole = RowGroups {
+                at: at.wrapping_offset(run.offset),
+                row_stride: (row * size) as isize,
+                group_stride: 0,
+                groups: 1,
+                tall: false,
+                lanes: row,
+                index: [run.start as i64, row as i64, 0, 1],
+                fresh,
+                prefetch: self.layout.prefetch,
+                outputs: width,
+                output_strides: (dim.input, row),
+                numbers: self.numbers,
+            };
+            let [start, per_row, _, per_lane] = whole.index;
+            let end = RowGroups {
+                at: whole.at.wrapping_add(rows * row * size),
+                lanes: rest,
+                index: [start + per_row * rows as i64, per_row, 0, per_lane],
+                fresh: false,
+                ..whole
+            };
+            for part in whole.repeated(rows).chain(end.repeated(usize::from(rest > 0))) {
+                // SAFETY: A1 by H2; A2: `width` outputs of `row` lanes are no more than BATCH_LANES, which there is
+                // room for, aligned for any part; the first run has a row, which sets all lanes; A3 by H1 and H2: the
+                // runs are dense.
+                unsafe { (self.kernels.accumulate)(lanes, &part) };
+            }
+            fresh = false;
         }
         if width == 1 {
             // SAFETY: A1 by H2; A2: a row of lanes is filled, which are this function's own.

@@ -162,12 +162,15 @@ impl Layout {
         let Some(place) = place else {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = stager.is_direct() && (whole || good_row);
-            if let (true, [run], Some(&next)) = (in_place, &reduced[..], kept.first())
+            let row = row_lanes_for(count, 1, lanes_of(in_place));
+            if let (true, [run, others @ ..], Some(&next)) = (in_place, &reduced[..], kept.first())
                 && is_dense(run)
-                && BATCHED_RUN.contains(&count)
+                && BATCHED_RUN.contains(&run.size)
+                // Runs, or what chunks leave of them, begin with a whole row.
+                && (others.is_empty() || run.size.is_multiple_of(row) || count <= row * rows_of(in_place))
             {
                 kept.remove(0);
-                let block = BATCH_LANES / row_lanes_for(count, 1, lanes_of(in_place));
+                let block = BATCH_LANES / row;
                 let tasks = numel(&kept).saturating_mul(next.size.div_ceil(block));
                 return layout(reduced, kept, Vectorization::BatchedInner(next, block), in_place, tasks);
             }

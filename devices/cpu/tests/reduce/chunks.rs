@@ -10,14 +10,16 @@ fn value(i: usize) -> i64 {
     (i.wrapping_mul(2654435761) >> 7) as i64 % 1000 - 500
 }
 
-/// A view of `sizes` and `strides` over distinct values, as float32, and as int32 for a layout that is cast.
-fn tensors(sizes: &[i64], strides: &[i64]) -> [Tensor<Cpu>; 2] {
+/// A view of `sizes` and `strides` over distinct values: as float32, as int32 for a layout that is cast, as float64, whose
+/// accumulators are no wider.
+fn tensors(sizes: &[i64], strides: &[i64]) -> [Tensor<Cpu>; 3] {
     let need: i64 = 1 + sizes.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<i64>();
     let values: Vec<i64> = (0..need as usize).map(value).collect();
     let floats: Vec<u8> = values.iter().flat_map(|&v| (v as f32).to_ne_bytes()).collect();
     let ints: Vec<u8> = values.iter().flat_map(|&v| (v as i32).to_ne_bytes()).collect();
-    let g = |dtype| Geometry::new(dtype, sizes, strides, 0).unwrap();
-    [Tensor::from_storage(&floats, g(DType::F32)).unwrap(), Tensor::from_storage(&ints, g(DType::I32)).unwrap()]
+    let doubles: Vec<u8> = values.iter().flat_map(|&v| (v as f64).to_ne_bytes()).collect();
+    [(floats, DType::F32), (ints, DType::I32), (doubles, DType::F64)]
+        .map(|(bytes, dtype)| Tensor::from_storage(&bytes, Geometry::new(dtype, sizes, strides, 0).unwrap()).unwrap())
 }
 
 /// For each output of reducing `dims`, the elements in row-major order.
@@ -50,6 +52,7 @@ fn check(sizes: &[i64], strides: &[i64], dims: &[usize]) {
         let [sum] = Sum::call((t, Some(&list[..]), false, None), Functional::<Cpu, 1>::default()).unwrap();
         let got: Vec<i64> = match t.dtype() {
             DType::F32 => sum.to_vec::<f32>().unwrap().into_iter().map(|x| x as i64).collect(),
+            DType::F64 => sum.to_vec::<f64>().unwrap().into_iter().map(|x| x as i64).collect(),
             _ => sum.to_vec::<i64>().unwrap(),
         };
         assert_eq!(got, sums, "sum: {what}");
@@ -62,6 +65,7 @@ fn check(sizes: &[i64], strides: &[i64], dims: &[usize]) {
         let ends = |t: &Tensor<Cpu>| -> Vec<i64> {
             match t.dtype() {
                 DType::F32 => t.to_vec::<f32>().unwrap().into_iter().map(|x| x as i64).collect(),
+                DType::F64 => t.to_vec::<f64>().unwrap().into_iter().map(|x| x as i64).collect(),
                 _ => t.to_vec::<i32>().unwrap().into_iter().map(i64::from).collect(),
             }
         };
@@ -105,7 +109,7 @@ fn one_output_of_any_length() {
 fn outputs_along_and_across() {
     let small = [(3, 5), (5, 3), (20, 17), (130, 200), (200, 130), (1, 40), (40, 1), (2000, 3), (3, 2000), (300, 1500)];
     // Several chunks of outputs beside each other, as long as those are, and longer.
-    for (a, b) in small.into_iter().chain([(5, 5000), (37, 16383), (3, 16384)]) {
+    for (a, b) in small.into_iter().chain([(5, 2049), (5, 5000), (37, 16383), (3, 16384)]) {
         for dim in [0, 1] {
             check(&[a, b], &[b, 1], &[dim]);
             check(&[a, b], &[1, a], &[dim]);
@@ -119,7 +123,9 @@ fn outputs_along_and_across() {
 
 #[test]
 fn three_dimensions_reduced_in_every_way() {
-    for sizes in [[4, 5, 6], [3, 70, 33], [33, 3, 70], [2, 200, 130], [130, 2, 64], [9, 9, 1]] {
+    for sizes in
+        [[4, 5, 6], [3, 70, 33], [33, 3, 70], [2, 200, 130], [130, 2, 64], [9, 9, 1], [3, 40, 256], [2, 5, 1100]]
+    {
         let [a, b, c] = sizes;
         for strides in [[b * c, c, 1], [1, a, a * b], [c, a * c, 1], [b * c + 7, c, 1], [0, c, 1], [b, 1, 0]] {
             for dims in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
