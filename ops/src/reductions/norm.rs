@@ -15,17 +15,40 @@ const SMALL_SCALE: f64 = f64::from_bits((1023 + 537) << 52);
 const BIG_SCALE: f64 = f64::from_bits((1023 - 538) << 52);
 
 crate::reduction! {
-    /// Squares of medium, of small and of large components, each scaled so that no square over- or underflows (J. L.
-    /// Blue, *A portable Fortran program to find the Euclidean norm of a vector*, ACM TOMS 4(1), 1978). Narrow dtypes,
-    /// whose squares a wider one holds, have medium ones only.
-    NormTwoFn "linalg_vector_norm": FloatComplex, (WidenedReal, WidenedReal, WidenedReal), WithIdentity => Real;
-    ReduceRule::OWN
+    /// The root of the sum of squares, for dtypes whose squares a wider one holds. Where there is none, squares may
+    /// over- or underflow: [`NormTwoScaledFn`].
+    NormTwoFn "linalg_vector_norm": FloatComplex, WidenedReal, WithIdentity => Real; ReduceRule::OWN
 }
 
-/// Whether sums are of a wider type, which holds every square.
-#[inline(always)]
-fn has_wider<V: Widen>() -> bool {
-    TypeId::of::<V>() != TypeId::of::<V::Wide>()
+impl<V, X> Fold<V, X> for NormTwoFn
+where
+    V: Widen<Wide: Components<Re: TrueDivision + Root>>,
+    V::Re: Widen<Wide = <V::Wide as Value>::Re>,
+    X: Value<Mask = V::Mask>,
+{
+    #[inline(always)]
+    fn one(x: V, _: X) -> <V::Wide as Value>::Re {
+        squared(x.widen())
+    }
+    #[inline(always)]
+    fn merge(a: <V::Wide as Value>::Re, b: <V::Wide as Value>::Re) -> <V::Wide as Value>::Re {
+        a + b
+    }
+    #[inline(always)]
+    fn finish(acc: <V::Wide as Value>::Re, _: X) -> V::Re {
+        V::Re::narrow(acc.sqrt())
+    }
+    #[inline(always)]
+    fn identity() -> <V::Wide as Value>::Re {
+        Value::from_bool(false)
+    }
+}
+
+crate::reduction! {
+    /// Squares of medium, of small and of large components, each scaled so that no square over- or underflows (J. L.
+    /// Blue, *A portable Fortran program to find the Euclidean norm of a vector*, ACM TOMS 4(1), 1978).
+    NormTwoScaledFn "linalg_vector_norm": FloatComplex, (WidenedReal, WidenedReal, WidenedReal), WithIdentity => Real;
+    ReduceRule::OWN
 }
 
 /// Medium, small and large squares.
@@ -47,7 +70,7 @@ fn add<R: TrueDivision>(a: Bins<R>, b: Bins<R>) -> Bins<R> {
     (a.0 + b.0, a.1 + b.1, a.2 + b.2)
 }
 
-impl<V, X> Fold<V, X> for NormTwoFn
+impl<V, X> Fold<V, X> for NormTwoScaledFn
 where
     V: Widen<Wide: Components<Re: TrueDivision + Ordered + Root + Magnitude<Re = <V::Wide as Value>::Re>>>,
     V::Re: Widen<Wide = <V::Wide as Value>::Re>,
@@ -55,22 +78,15 @@ where
 {
     #[inline(always)]
     fn one(x: V, _: X) -> AccumulatorOf<Self, V, X> {
-        if has_wider::<V>() {
-            return (squared(x.widen()), Value::from_bool(false), Value::from_bool(false));
-        }
         let [re, im] = x.widen().components();
         if const { V::Wide::ARE_TWO } { add(bins(re), bins(im)) } else { bins(re) }
     }
     #[inline(always)]
     fn merge(a: AccumulatorOf<Self, V, X>, b: AccumulatorOf<Self, V, X>) -> AccumulatorOf<Self, V, X> {
-        // The other two are 0, which the compiler cannot leave out of a sum.
-        if has_wider::<V>() { (a.0 + b.0, a.1, a.2) } else { add(a, b) }
+        add(a, b)
     }
     #[inline(always)]
     fn finish((medium, small, big): AccumulatorOf<Self, V, X>, _: X) -> V::Re {
-        if has_wider::<V>() {
-            return V::Re::narrow(medium.sqrt());
-        }
         type Wide<V> = <<V as Widen>::Wide as Value>::Re;
         let number = |x: f64| Wide::<V>::from_f64(x);
         let zero = number(0.0);
@@ -126,6 +142,12 @@ folds_of_magnitudes! {
     NormMaxFn: |a, b| a.maximum(b), from 0.0;
     /// The smallest absolute value.
     NormMinFn: |a, b| a.minimum(b), from f64::INFINITY;
+}
+
+/// Whether sums are of a wider type, which holds every square.
+#[inline(always)]
+fn has_wider<V: Widen>() -> bool {
+    TypeId::of::<V>() != TypeId::of::<V::Wide>()
 }
 
 crate::reduction! {

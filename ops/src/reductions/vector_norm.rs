@@ -1,6 +1,6 @@
 //! Norms of vectors: the operators, which choose a fold by the order.
 
-use super::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, NormTwoFn};
+use super::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, NormTwoFn, NormTwoScaledFn};
 use crate::kernels::Norms;
 use crate::prebuilt::Reduce;
 use crate::reduce::{Dims, ReduceFn, ReduceInputs};
@@ -72,11 +72,17 @@ fn check((x, _, dims, _, dtype): Args<'_>, order: f64) -> Result<()> {
     Ok(())
 }
 
+/// Whether no dtype is wider than that of the elements, in which squares would neither over- nor underflow.
+fn has_widest_squares((x, _, _, _, dtype): Args<'_>) -> bool {
+    matches!(dtype.or(x.dtype()), Some(DType::F64 | DType::C128))
+}
+
 impl<'t, D: Norms> Operator<'t, D, Args<'t>> for VectorNorm {
     fn call<S: ValueSink<'t, D>>(args: Args<'t>, sink: S) -> Result<S::Value> {
         let order = real(args.1)?;
         check(args, order)?;
         match order {
+            2.0 if has_widest_squares(args) => Self::fold::<NormTwoScaledFn, D, S>(args, order, sink),
             2.0 => Self::fold::<NormTwoFn, D, S>(args, order, sink),
             1.0 => Self::fold::<NormOneFn, D, S>(args, order, sink),
             f64::INFINITY => Self::fold::<NormMaxFn, D, S>(args, order, sink),
@@ -139,6 +145,8 @@ native! {
     family: Norms;
 
     structured: Reduce<NormTwoFn>;
+
+    structured: Reduce<NormTwoScaledFn>;
 
     structured: Reduce<NormOneFn>;
 

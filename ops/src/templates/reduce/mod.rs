@@ -49,7 +49,7 @@ pub use crate::reductions::argmax::ArgmaxFn;
 pub use crate::reductions::argmin::ArgminFn;
 pub use crate::reductions::mean::MeanFn;
 pub use crate::reductions::nansum::NansumFn;
-pub use crate::reductions::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, NormTwoFn};
+pub use crate::reductions::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, NormTwoFn, NormTwoScaledFn};
 pub use crate::reductions::prod::ProdFn;
 pub use crate::reductions::sum::SumFn;
 pub use crate::reductions::variance::{VarianceFn, VarianceMeanFn};
