@@ -10,8 +10,8 @@ fn value(i: usize) -> i64 {
     (i.wrapping_mul(2654435761) >> 7) as i64 % 1000 - 500
 }
 
-/// A view of `sizes` and `strides` over distinct values: as float32, as int32 for a layout that is cast, as float64, whose
-/// accumulators are no wider.
+/// A view of `sizes` and `strides` over distinct values: as float32, as int32 for a layout that is cast, as float64,
+/// whose accumulators are no wider.
 fn tensors(sizes: &[i64], strides: &[i64]) -> [Tensor<Cpu>; 3] {
     let need: i64 = 1 + sizes.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<i64>();
     let values: Vec<i64> = (0..need as usize).map(value).collect();
