@@ -27,6 +27,13 @@ def ramp(n, period, scale, dtype):
     return ((torch.arange(n) % period).double() * scale).to(getattr(torch, dtype))
 
 
+def attention(n, dtype):
+    """The weights of two heads: of equal scores, and of values that say which they are."""
+    query, key = torch.zeros(2, n, 4, dtype=dtype), torch.zeros(2, 4, 4, dtype=dtype)
+    value = torch.eye(4, dtype=dtype).expand(2, 4, 4)
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value, dropout_p=0.3)
+
+
 FILLS = {
     "unit": (FLOATS + ("complex64",), lambda t: t.uniform_()),
     "uniform": (FLOATS, lambda t: t.uniform_(0.3, 1.7)),
@@ -59,6 +66,7 @@ SOURCES = {
     "native_dropout": (FLOATS, lambda n, d: torch.native_dropout(ramp(n, 7, 0.25, d), 0.3, True)[0]),
     "normal_of": (FLOATS, lambda n, d: torch.normal(ramp(n, 7, 0.25, d), ramp(n, 5, 0.5, d))),
     "rrelu": (FLOATS[1:], lambda n, d: torch.ops.aten.rrelu(ramp(n, 7, -0.25, d), 0.1, 0.3, True)),
+    "attention": (FLOATS, lambda n, d: attention(n, getattr(torch, d))),
     "rand": (FLOATS, lambda n, d: torch.rand(n, dtype=getattr(torch, d))),
     "randn": (FLOATS, lambda n, d: torch.randn(n, dtype=getattr(torch, d))),
     "randint": (FLOATS + INTEGERS, lambda n, d: torch.randint(3, 90, (n,), dtype=getattr(torch, d))),

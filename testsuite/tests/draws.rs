@@ -89,6 +89,16 @@ fn made(name: &str, dtype: DType, layout: &str, n: i64) -> Tensor<Cpu> {
         "native_dropout" => call1("native_dropout", [ramp(7, 0.25), 0.3.into(), true.into()]),
         "normal_of" => call1("normal.Tensor_Tensor", [ramp(7, 0.25), ramp(5, 0.5), NONE]),
         "rrelu" => call1("rrelu", [ramp(7, -0.25), 0.1.into(), 0.3.into(), true.into(), NONE]),
+        "attention" => {
+            let zeros = |rows| IValue::from(ops::zeros::<Cpu>((2, rows, 4), dtype).unwrap());
+            let values = ops::eye::<Cpu>(4, dtype).unwrap().expand((2, 4, 4)).unwrap();
+            let options = [NONE, 0.3.into(), false.into(), NONE, false.into()];
+            let [mask, dropped, causal, scale, grouped] = options;
+            call1(
+                "scaled_dot_product_attention",
+                [zeros(n), zeros(4), values.into(), mask, dropped, causal, scale, grouped],
+            )
+        }
         "rand" => call1("rand", [sizes(), dtype.into(), NONE, NONE, NONE]),
         "randn" => call1("randn", [sizes(), dtype.into(), NONE, NONE, NONE]),
         "randint" => call1("randint.low", [3i64.into(), 90i64.into(), sizes(), dtype.into(), NONE, NONE, NONE]),

@@ -60,10 +60,14 @@ pub fn fill_diagonal_<D: Fills>(
     diagonals(this.geometry(), wrap)
         .and_then(|diagonals| {
             let whole = this.geometry().clone();
-            // Not through a view: it would be a second tensor of a storage that may have to be the only one's.
-            let filled = diagonals.into_iter().try_for_each(|diagonal| {
-                this.set_view(diagonal)?;
-                crate::fill::fill_(this, fill_value).map(drop)
+            // Not through a view: it would be a second tensor of a storage that may have to be the only one's. The
+            // last diagonal reaches furthest: of a column-major matrix perhaps past the storage, which is an error
+            // before any is filled.
+            let filled = diagonals.last().map_or(Ok(()), |last| this.set_view(last.clone())).and_then(|()| {
+                diagonals.into_iter().try_for_each(|diagonal| {
+                    this.set_view(diagonal)?;
+                    crate::fill::fill_(this, fill_value).map(drop)
+                })
             });
             this.set_view(whole)?;
             filled

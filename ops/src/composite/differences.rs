@@ -151,7 +151,10 @@ fn uneven_gradient(calls: &Calls<'_>, t: &AnyTensor, at: &AnyTensor, dim: usize,
             let outer = calls.div(calls.mul(twice, -sign)?, calls.mul(near.clone(), both.clone())?)?;
             let middle = calls.div(calls.mul(both.clone(), sign)?, calls.mul(near.clone(), far.clone())?)?;
             let inner = calls.div(calls.mul(near, -sign)?, calls.mul(far, both)?)?;
-            weighted(calls, [value(outer)?, value(middle)?, value(inner)?], parts)
+            // In the order of the points, as PyTorch adds.
+            let ([a, b, c], [x, y, z]) = ([value(outer)?, value(middle)?, value(inner)?], parts);
+            let forward = sign > 0.0;
+            weighted(calls, if forward { [a, b, c] } else { [c, b, a] }, if forward { [x, y, z] } else { [z, y, x] })
         };
         let head = [slice(0, 1)?, slice(1, 2)?, slice(2, 3)?];
         let tail = [slice(-1, END)?, slice(-2, -1)?, slice(-3, -2)?];

@@ -174,7 +174,7 @@ pub fn renorm(calls: &Calls<'_>, this: &IValue, order: Scalar, dim: i64, maxnorm
     let factor = calls.tensor("where.self", [above.into(), factor.into(), Scalar::Float(1.0).into()])?;
     let factor = calls.cast(factor, this.dtype())?;
     let result = calls.mul(this.clone(), factor)?;
-    if result.is_contiguous() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
+    if result.geometry().is_canonical() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
 }
 
 /// The dimension along which a vector product is, of operands that have one.

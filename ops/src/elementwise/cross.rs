@@ -39,7 +39,7 @@ fn crossed<D: Arithmetic>(this: &Tensor<D>, other: &Tensor<D>, dim: i64) -> Resu
     let product = computed::<SubFn, D>(&[Operand::from(&first), Operand::from(&second)], &[Scalar::Int(1)])?;
     // From the front back to its place.
     let product = (at..dim).try_fold(product, |t, d| typed.transpose(&t, d, d.saturating_add(1)))?;
-    if product.is_contiguous() { Ok(product) } else { typed.cloned(&product, MemoryFormat::Contiguous) }
+    if product.geometry().is_canonical() { Ok(product) } else { typed.cloned(&product, MemoryFormat::Contiguous) }
 }
 
 fn computed<F: PointwiseFn, D: Executes<Op<F>>>(operands: &[Operand<'_>], numbers: &[Scalar]) -> Result<Tensor<D>> {

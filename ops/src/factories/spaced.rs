@@ -83,7 +83,9 @@ impl Pattern for Spaced {
             let (start, end) = (start.to_f64(), end.to_f64());
             let step = (end - start) / last as f64;
             let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
-            Scalar::Float(base.map_or(x, |base| base.powf(x)))
+            let x = Scalar::Float(base.map_or(x, |base| base.powf(x)));
+            // PyTorch converts each power as it does elements.
+            if base.is_some() { x.cast(dtype) } else { x }
         }
     }
 }

@@ -36,19 +36,24 @@ where
         (most_a, sum_a): AccumulatorOf<Self, V, X>,
         (most_b, sum_b): AccumulatorOf<Self, V, X>,
     ) -> AccumulatorOf<Self, V, X> {
+        if const { V::Wide::ARE_TWO } {
+            // Both are logarithms, and the one whose real part is larger is the one to add to; of equal ones the later.
+            let ([a, _], [b, _]) = (sum_a.components(), sum_b.components());
+            let a_is_more = a.gt(b);
+            let larger = Value::select(a_is_more, sum_a, sum_b);
+            let smaller: V::Wide = Value::select(a_is_more, sum_b, sum_a);
+            // Equal real parts may be infinite, and nothing is left of the smaller one then.
+            let infinity: <V::Wide as Value>::Re = Value::from_f64(f64::INFINITY);
+            let infinite = a.eq(b) & (a.eq(infinity) | a.eq(-infinity));
+            let rest = Value::select(infinite, Value::from_bool(false), (smaller - larger).exp());
+            return (most_a.maximum(most_b), larger + rest.log1p());
+        }
         let a_is_more = most_a.ge(most_b);
         let (most, least) = (most_a.maximum(most_b), most_a.minimum(most_b));
         // Equal ones may be infinite.
         let way = Value::select(most_a.eq(most_b), Value::from_bool(false), least - most);
         let larger = Value::select(a_is_more, sum_a, sum_b);
         let smaller: V::Wide = Value::select(a_is_more, sum_b, sum_a);
-        if const { V::Wide::ARE_TWO } {
-            // Both are logarithms. Equal real parts may be infinite, and nothing is left of the smaller one then.
-            let infinity: <V::Wide as Value>::Re = Value::from_f64(f64::INFINITY);
-            let infinite = most_a.eq(most_b) & (most.eq(infinity) | most.eq(-infinity));
-            let rest = Value::select(infinite, Value::from_bool(false), (smaller - larger).exp());
-            return (most, larger + rest.log1p());
-        }
         (most, larger + smaller.scaled(way.exp()))
     }
     #[inline(always)]

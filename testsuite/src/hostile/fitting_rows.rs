@@ -33,6 +33,11 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         "binary_cross_entropy" if base == Base::Tensor && matches!(arg.name(), "self" | "target") => {
             Tensor::<Cpu>::from_slice(&[0.5f32; 6], [3, 2]).ok().map(|t| IValue::from(t.into_any()))
         }
+        "multilabel_margin_loss_backward" if arg.name() == "is_target" => {
+            Tensor::<Cpu>::from_slice(&[1.0f32, 0.0, 1.0, 0.0, 0.0, 1.0], [3, 2])
+                .ok()
+                .map(|t| IValue::from(t.into_any()))
+        }
         "_transformer_encoder_layer_fwd" => match arg.name() {
             "src" => f32(&[1, 3, 2]),
             "embed_dim" => Some(IValue::Int(2)),

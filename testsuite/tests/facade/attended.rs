@@ -198,13 +198,53 @@ fn dimensions_in_front_broadcast() -> Result<()> {
     Ok(())
 }
 
+/// Of the smallest probability there is, next to no weight is dropped: what is composed then is what is computed
+/// otherwise in one pass, with every option.
+#[test]
+fn dropping_next_to_nothing_changes_nothing() -> Result<()> {
+    let mut random = Random::new(9);
+    for dtype in [DType::F64, DType::F32, DType::BF16] {
+        let t = |random: &mut Random, sizes: &[i64]| numbers(random, sizes, dtype);
+        let (q, k) = (t(&mut random, &[2, 4, 3, 5]), t(&mut random, &[2, 2, 6, 5]));
+        let v = t(&mut random, &[2, 2, 6, 7]);
+        let mask = T::from_slice(&[true, false, true, true, true, true].repeat(3), [3, 6])?;
+        let blind = T::from_slice(&[false; 18], [3, 6])?;
+        let with = |dropout_p, (is_causal, scale, attn_mask)| {
+            let options = ScaledDotProductAttention {
+                attn_mask,
+                dropout_p,
+                is_causal,
+                scale,
+                enable_gqa: true,
+                ..Default::default()
+            };
+            ops::scaled_dot_product_attention_with(&q, &k, &v, options).map(|t| doubles(&t))
+        };
+        for call in [
+            (false, None, None),
+            (true, None, None),
+            (false, Some(-0.3), None),
+            (false, None, Some(&mask)),
+            (false, None, Some(&blind)),
+        ] {
+            let (want, got) = (with(0.0, call)?, with(f64::MIN_POSITIVE, call)?);
+            let tolerance = if dtype == DType::BF16 { 1e-2 } else { 1e-5 };
+            assert!(got.iter().zip(&want).all(|(a, b)| (a - b).abs() <= tolerance), "{dtype}: {got:?}, want {want:?}");
+        }
+        assert_eq!(with(1.0, (false, None, None))?, vec![0.0; 168]);
+    }
+    Ok(())
+}
+
 #[test]
 fn what_does_not_fit_is_refused() -> Result<()> {
     let t = |sizes: &[i64]| T::from_slice(&vec![1.0f32; sizes.iter().product::<i64>() as usize], sizes).unwrap();
     let (q, k) = (t(&[1, 2, 3, 4]), t(&[1, 2, 5, 4]));
     let with = |options| ops::scaled_dot_product_attention_with(&q, &k, &k, options);
-    let error = with(ScaledDotProductAttention { dropout_p: 0.5, ..Default::default() }).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::ArgumentRule { .. }), "{error}");
+    for dropout_p in [-0.5, 1.5, f64::NAN] {
+        let error = with(ScaledDotProductAttention { dropout_p, ..Default::default() }).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::ArgumentRule { .. }), "{error}");
+    }
     let mask = t(&[3, 5]);
     let error = with(ScaledDotProductAttention { attn_mask: Some(&mask), is_causal: true, ..Default::default() });
     assert!(matches!(error.unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));

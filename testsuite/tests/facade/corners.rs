@@ -7,14 +7,14 @@ use monomorph::{Cpu, DType, Geometry, Scalar, Tensor, bf16, crates::ops, f16};
 use ops::functions as f;
 
 /// A tensor with these strides, its elements 1, 2, 3 … in the order of memory.
-fn strided(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
+pub(crate) fn strided(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
     let numbers: Vec<f32> = (1..=64u8).map(f32::from).collect();
     let all = Tensor::<Cpu>::from_slice(&numbers, [64]).expect("64 numbers");
     let all = f::to(&all, dtype).expect("any dtype is cast to any");
     all.with_geometry(Geometry::new(dtype, sizes, strides, 0).expect("small strides")).expect("within 64 elements")
 }
 
-fn empty(dtype: DType) -> Tensor<Cpu> {
+pub(crate) fn empty(dtype: DType) -> Tensor<Cpu> {
     Tensor::zeros_contiguous(dtype, &[0]).expect("nothing")
 }
 

@@ -47,6 +47,7 @@ mod products;
 mod rearranged;
 mod reductions;
 mod registry;
+mod regressions;
 mod resampling;
 mod scans;
 mod slabs;

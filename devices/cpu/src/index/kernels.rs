@@ -198,7 +198,8 @@ where
         let element = unsafe { load::<C>(base, 0) };
         // SAFETY: an initialised value (V1).
         let value = unsafe { load::<C>(value, 0) };
-        let value = scale.map_or(value, |scale| value.times(scale));
+        // Of halves the product is rounded, too.
+        let value = scale.map_or(value, |scale| C::widen(C::narrow(value.times(scale))));
         let combined = match O {
             0 | 1 => element.plus(value),
             2 => element.times(value),

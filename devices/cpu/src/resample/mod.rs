@@ -21,7 +21,9 @@ use kernel::{Row, row_kernel};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
-use monomorph_ops::resample::{Precision, ResampleAxis, ResampleFn, ResampleInputs, ResamplePlan, Resampled, Taps};
+use monomorph_ops::resample::{
+    Mode, Precision, ResampleAxis, ResampleFn, ResampleInputs, ResamplePlan, Resampled, Taps,
+};
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
@@ -144,6 +146,10 @@ fn taps(axis: &ResampleAxis, plan: &ResamplePlan, dtype: DType) -> Result<Taps> 
     };
     if let Some(rounded) = rounded {
         taps.weight.iter_mut().for_each(|weight| *weight = rounded(*weight));
+        if axis.mode == Mode::Linear {
+            // The first weight is what the rounded second one leaves.
+            taps.weight.chunks_exact_mut(2).for_each(|pair| pair[0] = rounded(1.0 - pair[1]));
+        }
     }
     Ok(taps)
 }

@@ -26,6 +26,14 @@ pub(super) fn check_labels(targets: &[i64], classes: usize) -> Result<()> {
     check_targets(targets, classes, Some(-1))
 }
 
+/// An error unless the marks of what is a target are from 0 to 1.
+pub(super) fn check_marks<T: Real>(marks: &[T]) -> Result<()> {
+    if marks.iter().all(|mark| *mark >= T::zero() && *mark <= T::one()) {
+        return Ok(());
+    }
+    Err(ErrorKind::ArgumentRule { rule: "argument is_target must be from 0 to 1" }.into())
+}
+
 /// The weight of a class.
 fn weight_of<T: Real>(weight: &[T], class: i64) -> f64 {
     weight.get(class as usize).map_or(1.0, |w| w.wide())

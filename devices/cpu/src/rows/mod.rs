@@ -130,7 +130,9 @@ impl Ready {
             Task::MultiMargin { n, .. } => classes::check_targets(indices(1), n, None),
             Task::MultiMarginBackward { n, .. } => classes::check_targets(indices(2), n, None),
             Task::MultilabelMargin { n, .. } => classes::check_labels(indices(1), n),
-            Task::MultilabelMarginBackward { n, .. } => classes::check_labels(indices(2), n),
+            Task::MultilabelMarginBackward { n, .. } => {
+                classes::check_labels(indices(2), n).and_then(|()| classes::check_marks(input(3)))
+            }
             Task::CrossEntropies { .. } => entropy::check_probabilities([input(0), input(1)]),
             Task::CtcLoss { sizes, states, row, blank } => {
                 ctc::check(ctc::Shape { sizes, states, row, blank }, indices(1), indices(3))
@@ -146,7 +148,9 @@ impl Ready {
         let indices = |i: usize| inputs.get(i).map_or(&[][..], Dense::elements::<i64>);
         match (plan.task, &mut outputs[..]) {
             (Task::Nothing, _) => {}
-            (Task::Softmax { block, log }, [out]) => softmax::forward(*level, block, log, input(0), out),
+            (Task::Softmax { block, log, rounded }, [out]) => {
+                softmax::forward(*level, block, log.then_some(rounded), input(0), out);
+            }
             (Task::SoftmaxBackward { block, log }, [out]) => {
                 softmax::backward(*level, block, log, [input(0), input(1)], out);
             }

@@ -6,6 +6,8 @@ use super::frame::{Real, Work, enter};
 use super::output::{Output, Tile, each_row, each_tile};
 use crate::cache_lines::prefetch_run;
 use crate::isa::{Isa, Level};
+use crate::rounding::Rounded;
+use monomorph_core::DType;
 use monomorph_ops::rows::Block;
 use std::ops::Range;
 
@@ -16,7 +18,8 @@ const STEP: usize = 512;
 /// Rows of more elements are left to the hardware's prefetchers: the next one would drive this one out of the cache.
 const PREFETCHED: usize = 8192;
 
-pub(super) fn forward<T: Real>(level: Level, block: Block, log: bool, x: &[T], out: &mut Output) {
+/// Softmax, or its logarithm, of which the sum of a row, and the logarithm of that, are rounded to a dtype.
+pub(super) fn forward<T: Real>(level: Level, block: Block, log: Option<DType>, x: &[T], out: &mut Output) {
     let Block { outer, n, inner } = block;
     if inner == 1 {
         return each_row(outer, n, [(out.parts(), n)], |rows, [y]| {
@@ -24,7 +27,7 @@ pub(super) fn forward<T: Real>(level: Level, block: Block, log: bool, x: &[T], o
         });
     }
     each_tile([outer, n, inner], out.parts(), |block, columns, tile| {
-        enter(level, Columns { x: &x[block * n * inner..][..n * inner], columns, inner, tile, n, log });
+        enter(level, Columns { x: &x[block * n * inner..][..n * inner], columns, inner, tile, n, log: log.is_some() });
     });
 }
 
@@ -32,7 +35,17 @@ struct Rows<'a, T> {
     x: &'a [T],
     y: &'a mut [T],
     n: usize,
-    log: bool,
+    log: Option<DType>,
+}
+
+/// The value of a dtype that is nearest to this one.
+#[inline(always)]
+fn nearest<T: Rounded>(x: T, dtype: DType) -> T {
+    match dtype {
+        DType::F16 => x.to_f16(),
+        DType::BF16 => x.to_bf16(),
+        _ => x,
+    }
 }
 
 impl<T: Real> Work for Rows<'_, T> {
@@ -41,12 +54,12 @@ impl<T: Real> Work for Rows<'_, T> {
         for (x, y) in self.x.chunks_exact(self.n).zip(self.y.chunks_exact_mut(self.n)) {
             let most = largest(x);
             let mut total = 0.0;
-            if self.log {
+            if let Some(rounded) = self.log {
                 for x in x.chunks(STEP) {
                     prefetch_next(x, self.n);
                     total += sum([x], |[x]| (x - most).exp_at::<I>());
                 }
-                let log = T::of(total).log_at::<I>();
+                let log = nearest(nearest(T::of(total), rounded).log_at::<I>(), rounded);
                 y.iter_mut().zip(x).for_each(|(y, &x)| *y = x - most - log);
                 continue;
             }

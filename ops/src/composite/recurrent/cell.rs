@@ -7,7 +7,7 @@ use super::super::steps::Steps;
 use super::super::{operand, tensor};
 use crate::composite::rule;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result};
+use monomorph_core::{AnyTensor, DEFAULT_FLOAT, DType, ErrorKind, IValue, Result};
 
 /// A kind of cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,11 @@ pub(super) fn step(calls: &Calls<'_>, kind: Cell, weights: &Weights, input: AnyT
             return Ok(State { hidden, cell: None });
         }
         _ => {}
+    }
+    // The gates take the place of their arguments, and are floats.
+    let to = hidden.dtype();
+    if kind.gates() > 1 && to.is_integral(true) {
+        return Err(ErrorKind::Cast { from: DEFAULT_FLOAT, to }.into());
     }
     let chunks = |t: &AnyTensor| calls.tensors("unsafe_chunk", [t.clone().into(), kind.gates().into(), 1i64.into()]);
     let wrong = || rule("the weights have no rows for each gate");

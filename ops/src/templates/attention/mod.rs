@@ -11,6 +11,7 @@
 //! of zeros. The operators of PyTorch are in [`flash`] and [`public`].
 #![deny(clippy::arithmetic_side_effects)]
 
+mod dropped;
 pub mod flash;
 pub mod public;
 

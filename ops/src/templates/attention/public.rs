@@ -1,6 +1,7 @@
 //! `scaled_dot_product_attention`, of tensors of any number of dimensions that broadcast.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::dropped::Dropped;
 use super::flash::{Three, scale_of};
 use super::{Attention, AttentionInputs, summed_in};
 use crate::copies::{reshape, to_dtype};
@@ -30,6 +31,10 @@ pub fn scaled_dot_product_attention<D: AllKernels>(
     let attend = || {
         check(three, attn_mask, dropout_p, is_causal)?;
         let mask = attn_mask.map(|mask| added(query, mask)).transpose()?;
+        if dropout_p != 0.0 {
+            let call = Dropped { p: dropout_p, is_causal, scale: scale_of(query, scale), grouped: enable_gqa };
+            return call.attend(three, mask.as_ref());
+        }
         attended(three, mask, is_causal, scale_of(query, scale), enable_gqa)
     };
     attend().map_err(|e: Error| e.called(NAME))
@@ -54,8 +59,8 @@ fn check<D: AllKernels>(
         let (what, accepted) = ("argument query has dtype", "floating-point dtypes");
         return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
     }
-    if dropout_p != 0.0 {
-        let rule = "argument dropout_p is not 0; accepted is 0, since nothing is left out at random";
+    if !(0.0..=1.0).contains(&dropout_p) {
+        let rule = "argument dropout_p is no probability; accepted is 0 <= dropout_p <= 1";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     let Some(mask) = mask else { return Ok(()) };
@@ -214,8 +219,8 @@ native! {
     /// dimensions in front broadcast. Options: `attn_mask`, which is added to the products or, if it is bool, false
     /// where a query does not see a key; `is_causal`, where query `i` sees the keys up to number `i`; `scale`, which is
     /// one over the root of the elements of a query; `enable_gqa`, where several heads of queries, the third dimension
-    /// from behind, share one of keys. A query that sees no key gives zeros. Dtypes are floating-point ones;
-    /// `dropout_p` other than 0 is an error.
+    /// from behind, share one of keys; `dropout_p`, the probability of a weight to be dropped at random. A query that
+    /// sees no key gives zeros. Dtypes are floating-point ones.
     ///
     /// ```
     /// let q = tensor![[1.0f32, 0.0]];

@@ -94,7 +94,10 @@ impl IndexFn for IndexAddFn {
         let alpha = inputs.number().unwrap_or(Scalar::Int(1));
         alpha.check_fits(inputs.dtype(0)?, "alpha")?;
         let scale = (alpha.to_complex() != Scalar::Int(1).to_complex()).then_some(alpha);
-        let wide = slices.sizes.len() > 1;
+        // What PyTorch does by way of `scatter_add` is rounded once, and else after each addition.
+        let ndim = slices.sizes.len();
+        let is_outermost = slices.dim == 0 || slices.dim.saturating_add(1) == ndim;
+        let wide = ndim > 1 && is_outermost && scale.is_none() && inputs.operand(1).dtype() == Some(DType::I64);
         let how = Scatter { scale, wide, ..Scatter::of(Written::Input(2), Combine::Add) };
         // PyTorch does not look at indices where there is nothing to add to.
         let looks = slices.sizes.len() < 2 || !slices.sizes.contains(&0);

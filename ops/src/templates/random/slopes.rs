@@ -24,7 +24,9 @@ fn leaky<D: AllKernels>(
     }
     let (lower, upper) = (lower.to_f64(), upper.to_f64());
     if !training {
-        return Ok((crate::functions::leaky_relu_with(this, slope((lower + upper) / 2.0))?, None));
+        let out = crate::functions::leaky_relu_with(this, slope((lower + upper) / 2.0))?;
+        let is_row_major = out.geometry().is_canonical();
+        return Ok((if is_row_major { out } else { clone_tensor(&out, Some(MemoryFormat::Contiguous))? }, None));
     }
     if !matches!(this.dtype(), DType::BF16 | DType::F32 | DType::F64) {
         let (what, got, accepted) = ("argument self has dtype", this.dtype(), "bfloat16, float32 and float64");

@@ -176,7 +176,7 @@ impl<D: Kernels> Parameters<'_, D> {
     }
 
     /// The same into tensors of the caller. Without training, those of statistics stay as they are.
-    fn out(&self, name: &'static str, outs: &mut [&mut Tensor<D>], reserve: Option<Tensor<D>>) -> Result<()> {
+    fn out(&self, name: &'static str, outs: &mut [&mut Tensor<D>]) -> Result<()> {
         let mut make = || {
             let [out, mean, rstd, running_mean, running_var] = self.all()?;
             if !self.training {
@@ -190,7 +190,7 @@ impl<D: Kernels> Parameters<'_, D> {
             // With the running statistics as outputs, too: what one of them refuses is found before any is written.
             let mut running: Vec<Tensor<D>> = self.running.into_iter().flatten().cloned().collect();
             let moved = [running_mean, running_var].into_iter().take(running.len());
-            let results: Vec<Tensor<D>> = [out, mean, rstd].into_iter().chain(reserve.clone()).chain(moved).collect();
+            let results: Vec<Tensor<D>> = [out, mean, rstd].into_iter().chain(moved).collect();
             let mut all: Vec<&mut Tensor<D>> = outs.iter_mut().map(|out| &mut **out).chain(&mut running).collect();
             write_outs(&results, &mut all)
         };
@@ -238,7 +238,7 @@ pub fn native_batch_norm_out<D: Kernels>(
     let _span = observe::operator("native_batch_norm", [input.geometry()]);
     let running = [running_mean, running_var];
     let parameters = Parameters { input, weight, bias, running, training, momentum, eps };
-    parameters.out("native_batch_norm", &mut [out, save_mean, save_invstd], None)
+    parameters.out("native_batch_norm", &mut [out, save_mean, save_invstd])
 }
 
 /// `_native_batch_norm_legit`.
@@ -276,7 +276,7 @@ pub fn legit_out<D: Kernels>(
     let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training, momentum, eps };
-    parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd], None)
+    parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd])
 }
 
 /// `_native_batch_norm_legit.no_stats`.
@@ -308,7 +308,7 @@ pub fn legit_no_stats_out<D: Kernels>(
 ) -> Result<()> {
     let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let parameters = Parameters { input, weight, bias, running: [None, None], training, momentum, eps };
-    parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd], None)
+    parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd])
 }
 
 /// `_native_batch_norm_legit_no_training`.
@@ -367,7 +367,7 @@ pub fn with_update<D: Kernels>(
     Ok((out, mean, rstd, reserve))
 }
 
-/// `_batch_norm_with_update.out`.
+/// `_batch_norm_with_update.out`. Nothing is kept for the backward operator, so that its output stays as it is.
 #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn with_update_out<D: Kernels>(
     input: &Tensor<D>,
@@ -380,12 +380,12 @@ pub fn with_update_out<D: Kernels>(
     out: &mut Tensor<D>,
     save_mean: &mut Tensor<D>,
     save_invstd: &mut Tensor<D>,
-    kept: &mut Tensor<D>,
+    _reserve: &mut Tensor<D>,
 ) -> Result<()> {
     let _span = observe::operator("_batch_norm_with_update", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training: true, momentum, eps };
-    parameters.out("_batch_norm_with_update", &mut [out, save_mean, save_invstd, kept], Some(reserve(input)?))
+    parameters.out("_batch_norm_with_update", &mut [out, save_mean, save_invstd])
 }
 
 /// `_batch_norm_with_update_functional`: the running statistics are results.

@@ -27,6 +27,9 @@ impl RowsFn for CtcLossFn {
             let got = inputs.operand(0).sizes().len();
             return Err(ErrorKind::DimCount { arg: "log_probs", got, accepted: "3" }.into());
         };
+        if [times, batch, classes].contains(&0) {
+            return Err(rule("argument log_probs is empty; accepted is one element or more"));
+        }
         if !matches!(dtype, DType::F32 | DType::F64) {
             let (what, accepted) = ("argument log_probs has dtype", "float32 and float64");
             return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());

@@ -131,6 +131,8 @@ pub enum Task {
         block: Block,
         /// Logarithms.
         log: bool,
+        /// The dtype that the sum of a row, and the logarithm of it, are rounded to.
+        rounded: DType,
     },
     /// The gradient of it, of the gradient of its result and the result.
     SoftmaxBackward {

@@ -228,7 +228,15 @@ impl RowsFn for GroupNormBackwardFn {
         let parameter = inputs.operand(4).dtype().unwrap_or(dtype);
         let wanted = [0, 1, 2].map(|i| inputs.flag(i));
         if wanted[0] {
-            declare_like(inputs, sink, 0, inputs.operand(1), dtype)?;
+            // Where the input is dense in its format already, also the strides that do not matter are kept.
+            let input = inputs.operand(1);
+            let (sizes, own) = (input.sizes(), input.strides());
+            let dense = strides::strides_for(sizes, suggest_format(sizes, own))?;
+            let is_dense =
+                sizes.iter().zip(own.iter().zip(&dense)).all(|(&size, (own, dense))| size == 1 || own == dense);
+            let like = if is_dense { own } else { &dense };
+            let device = input.tensor().map_or(DeviceId::CPU, |t| t.device());
+            sink.set_output_raw_strided(0, sizes, Some(like), Options::new(dtype, device), None)?;
         } else {
             declare(inputs, sink, 0, &[0], dtype)?;
         }

@@ -51,7 +51,10 @@ fn forward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, log: bool) -> Resu
         return Ok(RowsPlan::default());
     }
     check_floating("argument self has dtype", dtype)?;
-    Ok(RowsPlan::of(Task::Softmax { block, log }, dtype))
+    // PyTorch keeps the sums of rows of the last dimension, for which it has another kernel, in the dtype of the input.
+    let is_last = dim.saturating_add(1) == sizes.len();
+    let rounded = if log && is_last { dtype } else { DType::F64 };
+    Ok(RowsPlan::of(Task::Softmax { block, log, rounded }, dtype))
 }
 
 fn backward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, log: bool) -> Result<RowsPlan> {
