@@ -3,7 +3,7 @@
 
 use super::fold_kernels::FoldKernels;
 use super::lanes::Lanes;
-use super::layout::{BATCH_LANES, Dim, Layout, STAGED_LANES, Vectorization};
+use super::layout::{Dim, Layout, STAGED_LANES, Vectorization};
 use super::parts::PART;
 use super::row_accumulator::RowAccumulator;
 use super::rows::{GROUP_ROWS, RowGroups};
@@ -13,10 +13,7 @@ use monomorph_ops::reduce::Numbers;
 use std::ops::Range;
 
 /// Room for a group of rows, which are staged together because a kernel accumulates them in one pass.
-type StagedGroup = StageBuffer<{ GROUP_ROWS * STAGE_BLOCK_BYTES }>;
-
-/// Room for one part of the accumulators of a batch of outputs.
-type BatchLanes = StageBuffer<{ BATCH_LANES * PART }>;
+pub(super) type StagedGroup = StageBuffer<{ GROUP_ROWS * STAGE_BLOCK_BYTES }>;
 
 /// A reduction chunk by chunk: where its elements are, the kernels of its fold, and how elements are staged.
 ///
@@ -49,84 +46,12 @@ impl Chunks<'_> {
         }
     }
 
-    /// Dense runs of one output each, several at a time: each is accumulated as `inner` would, but one call of a kernel
-    /// does it for all. Their lanes are then transposed, so that one horizontal reduction serves all outputs:
-    ///
-    /// ```text
-    /// a0 a1 a2 a3 b0 b1 b2 b3 ─► a0 b0 a1 b1 a2 b2 a3 b3 ─► merged in halves, vector by vector ─► a b
-    /// ```
-    ///
-    /// # Safety
-    ///
-    /// As for `fold`.
-    unsafe fn batched_inner(&self, at: *const u8, dim: Dim, width: usize, range: Range<usize>, into: Lanes) {
-        let (mut first, mut second) = (BatchLanes::NEW, BatchLanes::NEW);
-        let lanes = Lanes { first: first.data(), second: second.data() };
-        let size = self.stager.size();
-        // The last chunk may have less than a row. A layout of several runs has whole rows before it has less.
-        let row = self.layout.row_lanes().min(range.len());
-        let mut fresh = true;
-        for run in Runs::new(&self.layout.reduced, range) {
-            let (rows, rest) = (run.len / row, run.len % row);
-            let whole = RowGroups {
-                at: at.wrapping_offset(run.offset),
-                row_stride: (row * size) as isize,
-                group_stride: 0,
-                groups: 1,
-                tall: false,
-                lanes: row,
-                index: [run.start as i64, row as i64, 0, 1],
-                fresh,
-                prefetch: self.layout.prefetch,
-                outputs: width,
-                output_strides: (dim.input, row),
-                numbers: self.numbers,
-            };
-            let [start, per_row, _, per_lane] = whole.index;
-            let end = RowGroups {
-                at: whole.at.wrapping_add(rows * row * size),
-                lanes: rest,
-                index: [start + per_row * rows as i64, per_row, 0, per_lane],
-                fresh: false,
-                ..whole
-            };
-            for part in whole.repeated(rows).chain(end.repeated(usize::from(rest > 0))) {
-                // SAFETY: A1 by H2; A2: `width` outputs of `row` lanes are no more than BATCH_LANES, which there is
-                // room for, aligned for any part; the first run has a row, which sets all lanes; A3 by H1 and H2: the
-                // runs are dense.
-                unsafe { (self.kernels.accumulate)(lanes, &part) };
-            }
-            fresh = false;
-        }
-        if width == 1 {
-            // SAFETY: A1 by H2; A2: a row of lanes is filled, which are this function's own.
-            unsafe { (self.kernels.reduce_lanes)(lanes, row, 1) };
-            // SAFETY: both have room for a lane, and lie apart: `lanes` are this function's own. Lane 0 holds the
-            // accumulator of the run.
-            return unsafe { self.copy(lanes, into, 1) };
-        }
-        let (mut first, mut second) = (BatchLanes::NEW, BatchLanes::NEW);
-        let transposed = Lanes { first: first.data(), second: second.data() };
-        let [first, second] = self.kernels.parts;
-        for (from, to, part) in [(lanes.first, transposed.first, first), (lanes.second, transposed.second, second)] {
-            if part > 0 {
-                // SAFETY: both runs have room for `row * width` parts, which is no more than BATCH_LANES; those of
-                // `from` were just written; both are this function's own, and lie apart.
-                unsafe { self.stager.transpose(from, row, width, to, part) };
-            }
-        }
-        // SAFETY: A1 by H2; A2: so many lanes are filled, which are this function's own.
-        unsafe { (self.kernels.reduce_lanes)(transposed, row * width, width) };
-        // SAFETY: both have room for the lanes of so many outputs, and lie apart: `transposed` are this function's own.
-        unsafe { self.copy(transposed, into, width) };
-    }
-
     /// Copies `n` accumulators.
     ///
     /// # Safety
     ///
     /// Both runs of lanes have room for them, and lie apart.
-    unsafe fn copy(&self, from: Lanes, to: Lanes, n: usize) {
+    pub(super) unsafe fn copy(&self, from: Lanes, to: Lanes, n: usize) {
         let [first, second] = self.kernels.parts;
         for (from, to, bytes) in [(from.first, to.first, first * n), (from.second, to.second, second * n)] {
             match bytes {

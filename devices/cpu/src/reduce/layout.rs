@@ -163,7 +163,7 @@ impl Layout {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = stager.is_direct() && (whole || good_row);
             let row = row_lanes_for(count, 1, lanes_of(in_place));
-            if let (true, [run, others @ ..], Some(&next)) = (in_place, &reduced[..], kept.first())
+            if let (true, [run, others @ ..], Some(&next)) = (whole || good_row, &reduced[..], kept.first())
                 && is_dense(run)
                 && BATCHED_RUN.contains(&run.size)
                 // Runs, or what chunks leave of them, begin with a whole row.

@@ -76,6 +76,7 @@
 //! ```
 
 mod accumulate;
+mod batches;
 mod call;
 mod chunks;
 pub(crate) mod classes;
