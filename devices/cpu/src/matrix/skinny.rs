@@ -154,6 +154,12 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
             let length = RUN.min(k - from);
             for col in 0..if lies { 0 } else { n } {
                 let column = columns.wrapping_add(col).cast::<C::Repr>();
+                if b.row == 1 {
+                    let bytes = b.at(from, col).wrapping_mul(size_of::<C::Stored>() as isize);
+                    // SAFETY: a part of a column of B, which is dense (M1); the room has `RUN` elements.
+                    unsafe { widened(cast, at.b.wrapping_offset(bytes), column, length) };
+                    continue;
+                }
                 for p in 0..length {
                     // SAFETY: an element of B (M1).
                     let x = unsafe { element::<C>(at.b, b, from + p, col) };
