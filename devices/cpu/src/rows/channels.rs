@@ -29,15 +29,19 @@ fn filled<T: Copy>(n: usize, value: T) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// The numbers of channels as loops read them: one a channel, or one a column.
-fn spread<T: Real>(channels: Channels, of: impl Fn(usize) -> f64) -> Result<Vec<T>> {
+/// Lists of numbers of channels as loops read them: one a channel, or one a column.
+fn spread<T: Real, const K: usize>(channels: Channels, of: impl Fn(usize) -> [f64; K]) -> Result<[Vec<T>; K]> {
     let each = if is_columns(channels) { channels.s } else { 1 };
-    let mut list = list::with_capacity(channels.c.saturating_mul(each))?;
-    for c in 0..channels.c {
-        let number = T::of(of(c));
-        list.extend(std::iter::repeat_n(number, each));
+    let mut lists = [const { Vec::new() }; K];
+    for list in &mut lists {
+        *list = list::with_capacity(channels.c.saturating_mul(each))?;
     }
-    Ok(list)
+    for c in 0..channels.c {
+        for (list, number) in lists.iter_mut().zip(of(c)) {
+            list.extend(std::iter::repeat_n(T::of(number), each));
+        }
+    }
+    Ok(lists)
 }
 
 /// What is summed over a channel.
@@ -240,9 +244,7 @@ fn write_affine<T: Real>(
         [mean, scale, shift] if !scale.is_finite() => [0.0, scale, shift - mean * scale],
         finite => finite,
     };
-    let mean = spread(channels, |c| numbers(c)[0])?;
-    let scale = spread(channels, |c| numbers(c)[1])?;
-    let shift = spread(channels, |c| numbers(c)[2])?;
+    let [mean, scale, shift] = spread(channels, numbers)?;
     write(level, channels, Map::Affine { x, mean: &mean, scale: &scale, shift: &shift }, out);
     Ok(())
 }
@@ -252,10 +254,15 @@ fn moments<T: Real>(level: Level, channels: Channels, x: &[T]) -> Result<[Vec<f6
     let count = (channels.n * channels.s) as f64;
     let mut mean = sums(level, channels, Term::Value, [x, x], &[])?;
     mean.iter_mut().for_each(|sum| *sum /= count);
-    let around = spread::<T>(channels, |c| mean[c])?;
+    let [around] = spread::<T, 1>(channels, |c| [mean[c]])?;
     let mut variance = sums(level, channels, Term::Square, [x, x], &around)?;
     variance.iter_mut().for_each(|sum| *sum /= count);
     Ok([mean, variance])
+}
+
+/// The reciprocals of the roots of variances, to which `eps` is added.
+fn roots(variance: &[f64], eps: f64) -> Vec<f64> {
+    variance.iter().map(|variance| 1.0 / (variance + eps).sqrt()).collect()
 }
 
 pub(super) fn batch_forward<T: Real>(
@@ -272,11 +279,11 @@ pub(super) fn batch_forward<T: Real>(
         true => moments(level, channels, x)?,
         false => [wide(running_mean), wide(running_var)],
     };
-    let rstd = |c: usize| 1.0 / (variance[c] + eps).sqrt();
+    let rstd = roots(&variance, eps);
     let (c, running) = (channels.c, running_mean.len());
     if training {
         put::<T>(|c| mean[c], c, to_mean);
-        put::<T>(rstd, c, to_rstd);
+        put::<T>(|c| rstd[c], c, to_rstd);
         let moved = |old: &[T], new: f64, c: usize| momentum * new + (1.0 - momentum) * old[c].wide();
         let rounded = |x: f64| match statistics {
             DType::BF16 => bf16::from_f64(x).to_f64(),
@@ -289,7 +296,7 @@ pub(super) fn batch_forward<T: Real>(
         put::<T>(|c| mean[c], running, to_running_mean);
         put::<T>(|c| variance[c], running, to_running_var);
     }
-    let numbers = |c: usize| [mean[c], rstd(c) * or(weight, c, 1.0), or(bias, c, 0.0)];
+    let numbers = |c: usize| [mean[c], rstd[c] * or(weight, c, 1.0), or(bias, c, 0.0)];
     write_affine(level, channels, x, numbers, out)
 }
 
@@ -306,19 +313,20 @@ pub(super) fn batch_backward<T: Real>(
         true => save_rstd[c].wide(),
         false => 1.0 / (running_var[c].wide() + eps).sqrt(),
     };
-    let means: Vec<T> = spread(channels, |c| mean[c].wide())?;
+    let [means] = spread::<T, 1>(channels, |c| [mean[c].wide()])?;
     let whole = sums(level, channels, Term::Value, [grad, grad], &[])?;
     let along = sums(level, channels, Term::Product, [x, grad], &means)?;
     if wanted[0] {
         let factor = |c: usize| rstd(c) * or(weight, c, 1.0);
-        let scale = spread(channels, factor)?;
         if training {
-            let whole = spread(channels, |c| factor(c) * whole[c] / count)?;
-            let along = spread(channels, |c| factor(c) * along[c] * rstd(c) * rstd(c) / count)?;
+            let [scale, whole, along] = spread(channels, |c| {
+                let (factor, rstd) = (factor(c), rstd(c));
+                [factor, factor * whole[c] / count, factor * along[c] * rstd * rstd / count]
+            })?;
             let map = Map::Slope { grad, x, mean: &means, scale: &scale, whole: &whole, along: &along };
             write(level, channels, map, to_x);
         } else {
-            let zeros = spread(channels, |_| 0.0)?;
+            let [scale, zeros] = spread(channels, |c| [factor(c), 0.0])?;
             write(level, channels, Map::Affine { x: grad, mean: &zeros, scale: &scale, shift: &zeros }, to_x);
         }
     }
@@ -344,13 +352,13 @@ pub(super) fn group_forward<T: Real>(
     let [mut mean, variance] = moments(level, by_group, x)?;
     // Of infinities PyTorch's mean is NaN.
     mean.iter_mut().filter(|mean| mean.is_infinite()).for_each(|mean| *mean = f64::NAN);
-    let rstd = |g: usize| 1.0 / (variance[g] + eps).sqrt();
+    let rstd = roots(&variance, eps);
     put::<T>(|g| mean[g], by_group.c, to_mean);
-    put::<T>(rstd, by_group.c, to_rstd);
+    put::<T>(|g| rstd[g], by_group.c, to_rstd);
     let each = (channels.c / groups.max(1)).max(1);
     let of_channel = |list: &[T], k: usize, absent: f64| or(list, k % channels.c, absent);
     let numbers = |k: usize| {
-        let (mean, rstd) = (mean[k / each], rstd(k / each));
+        let (mean, rstd) = (mean[k / each], rstd[k / each]);
         [mean, rstd * of_channel(weight, k, 1.0), of_channel(bias, k, 0.0)]
     };
     write_affine(level, by_channel, x, numbers, y)
@@ -365,7 +373,7 @@ pub(super) fn group_backward<T: Real>(
 ) -> Result<()> {
     let [by_group, by_channel] = of_one(channels, groups);
     let each = (channels.c / groups.max(1)).max(1);
-    let means: Vec<T> = spread(by_channel, |k| mean[k / each].wide())?;
+    let [means] = spread::<T, 1>(by_channel, |k| [mean[k / each].wide()])?;
     let whole = sums(level, by_channel, Term::Value, [grad, grad], &[])?;
     let along = sums(level, by_channel, Term::Product, [x, grad], &means)?;
     let weight_of = |k: usize| or(weight, k % channels.c, 1.0);
@@ -377,9 +385,9 @@ pub(super) fn group_backward<T: Real>(
         };
         let (wholes, alongs) = (of_group(&whole), of_group(&along));
         let rstd = |k: usize| rstd[k / each].wide();
-        let scale = spread(by_channel, |k| rstd(k) * weight_of(k))?;
-        let whole = spread(by_channel, |k| rstd(k) * wholes[k / each])?;
-        let along = spread(by_channel, |k| rstd(k).powi(3) * alongs[k / each])?;
+        let [scale, whole, along] = spread(by_channel, |k| {
+            [rstd(k) * weight_of(k), rstd(k) * wholes[k / each], rstd(k).powi(3) * alongs[k / each]]
+        })?;
         let map = Map::Slope { grad, x, mean: &means, scale: &scale, whole: &whole, along: &along };
         write(level, by_channel, map, to_x);
     }
@@ -396,10 +404,10 @@ pub(super) fn weight_norm<T: Real>(
     [v, g]: [&[T]; 2],
     [to_w, to_norms]: [&mut Output; 2],
 ) -> Result<()> {
-    let zeros: Vec<T> = spread(channels, |_| 0.0)?;
+    let [zeros] = spread::<T, 1>(channels, |_| [0.0])?;
     let squares = sums(level, channels, Term::Square, [v, v], &zeros)?;
     put::<T>(|c| squares[c].sqrt(), channels.c, to_norms);
-    let scale = spread(channels, |c| or(g, c, 1.0) / squares[c].sqrt())?;
+    let [scale] = spread(channels, |c| [or(g, c, 1.0) / squares[c].sqrt()])?;
     write(level, channels, Map::Affine { x: v, mean: &zeros, scale: &scale, shift: &zeros }, to_w);
     Ok(())
 }
