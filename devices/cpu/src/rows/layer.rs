@@ -3,10 +3,13 @@
 
 use super::fold::{ColumnSums, TILE, sum};
 use super::frame::{Real, Work, enter};
-use super::output::{Output, each_row, each_run, each_unwritten_row, write_each, zeroed};
+use super::output::{Output, each_run, each_unwritten_row, write_each, zeroed};
 use crate::isa::{Isa, Level};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+
+/// Rows of which each step is done before the next.
+const TOGETHER: usize = 8;
 
 /// The elements of rows of `n`.
 #[inline(always)]
@@ -59,17 +62,13 @@ impl<T: Real> Work for Rows<'_, T> {
             let y = &mut self.y[r * n..][..n];
             match (self.weight.is_empty(), self.bias.is_empty()) {
                 (true, true) => write_each(y, x.iter().map(|&x| (x - mean) * rstd)),
-                (false, true) => {
-                    write_each(y, x.iter().zip(self.weight).map(|(&x, &w)| (x - mean) * rstd * w));
-                }
-                (true, false) => {
-                    write_each(y, x.iter().zip(self.bias).map(|(&x, &b)| (x - mean) * rstd + b));
-                }
+                (false, true) => write_each(y, x.iter().zip(self.weight).map(|(&x, &w)| (x - mean) * rstd * w)),
+                (true, false) => write_each(y, x.iter().zip(self.bias).map(|(&x, &b)| (x - mean) * rstd + b)),
                 (false, false) => {
                     let elements = x.iter().zip(self.weight).zip(self.bias);
-                    write_each(y, elements.map(|((&x, &w), &b)| (x - mean) * rstd * w + b));
+                    write_each(y, elements.map(|((&x, &w), &b)| (x - mean) * rstd * w + b))
                 }
-            }
+            };
         }
     }
 }
@@ -109,7 +108,7 @@ impl<T: Real> Work for RmsRows<'_, T> {
             match self.weight.is_empty() {
                 true => write_each(y, x.iter().map(|&x| x * rstd)),
                 false => write_each(y, x.iter().zip(self.weight).map(|(&x, &w)| x * rstd * w)),
-            }
+            };
         }
     }
 }
@@ -122,7 +121,7 @@ pub(super) fn backward<T: Real>(
     [to_x, to_weight, to_bias]: [&mut Output; 3],
 ) {
     if wants_x {
-        each_row(rows, n, [(to_x.parts(), n)], |rows, [slope]| {
+        each_unwritten_row(rows, n, [(to_x.parts(), n)], |rows, [slope]| {
             let range = elements(&rows, n);
             let (mean, rstd) = (&mean[rows.clone()], &rstd[rows]);
             enter(level, Slopes { grad: &grad[range.clone()], x: &x[range], mean, rstd, weight, n, slope });
@@ -142,26 +141,36 @@ struct Slopes<'a, T> {
     rstd: &'a [T],
     weight: &'a [T],
     n: usize,
-    slope: &'a mut [T],
+    slope: &'a mut [MaybeUninit<T>],
 }
 
 impl<T: Real> Work for Slopes<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
-        let (n, count) = (self.n, self.n as f64);
-        for (r, (&mean, &rstd)) in self.mean.iter().zip(self.rstd).enumerate() {
-            let [grad, x] = [self.grad, self.x].map(|x| &x[r * n..][..n]);
-            let to = self.slope[r * n..][..n].iter_mut().zip(grad).zip(x);
-            if self.weight.is_empty() {
-                let whole = T::of(sum([grad], |[g]| g) / count);
-                let along = T::of(sum([grad, x], |[g, x]| g * (x - mean)) * rstd.wide() * rstd.wide() / count);
-                to.for_each(|((to, &g), &x)| *to = (g - whole - (x - mean) * along) * rstd);
-            } else {
-                let w = self.weight;
-                let whole = T::of(sum([grad, w], |[g, w]| g * w) / count);
-                let along = sum([grad, x, w], |[g, x, w]| g * w * (x - mean));
-                let along = T::of(along * rstd.wide() * rstd.wide() / count);
-                to.zip(w).for_each(|(((to, &g), &x), &w)| *to = (g * w - whole - (x - mean) * along) * rstd);
+        let (n, count, w) = (self.n, self.n as f64, self.weight);
+        let row = |r: usize| [self.grad, self.x].map(|x| &x[r * n..][..n]);
+        // The sums of a few rows before the slopes of any: a row does not wait for the sums of the one before.
+        for first in (0..self.mean.len()).step_by(TOGETHER) {
+            let rows = first..self.mean.len().min(first + TOGETHER);
+            let mut sums = [[T::zero(); 2]; TOGETHER];
+            for (r, to) in rows.clone().zip(&mut sums) {
+                let ([grad, x], mean, rstd) = (row(r), self.mean[r], self.rstd[r].wide());
+                let (whole, along) = match w.is_empty() {
+                    true => (sum([grad], |[g]| g), sum([grad, x], |[g, x]| g * (x - mean))),
+                    false => (sum([grad, w], |[g, w]| g * w), sum([grad, x, w], |[g, x, w]| g * w * (x - mean))),
+                };
+                *to = [T::of(whole / count), T::of(along * rstd * rstd / count)];
+            }
+            for (r, &[whole, along]) in rows.zip(&sums) {
+                let ([grad, x], mean, rstd) = (row(r), self.mean[r], self.rstd[r]);
+                let (to, elements) = (&mut self.slope[r * n..][..n], grad.iter().zip(x));
+                match w.is_empty() {
+                    true => write_each(to, elements.map(|(&g, &x)| (g - whole - (x - mean) * along) * rstd)),
+                    false => {
+                        let elements = elements.zip(w);
+                        write_each(to, elements.map(|((&g, &x), &w)| (g * w - whole - (x - mean) * along) * rstd))
+                    }
+                };
             }
         }
     }

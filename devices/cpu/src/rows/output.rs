@@ -123,15 +123,17 @@ pub(super) fn zeroed<T: Real>(part: &mut [MaybeUninit<T>]) -> &mut [T] {
     unsafe { part.assume_init_mut() }
 }
 
-/// Writes every element. There are as many values.
+/// Writes every element, and gives them. There are as many values.
 #[inline(always)]
-pub(super) fn write_each<T>(part: &mut [MaybeUninit<T>], values: impl Iterator<Item = T>) {
+pub(super) fn write_each<T>(part: &mut [MaybeUninit<T>], values: impl Iterator<Item = T>) -> &mut [T] {
     let mut written = 0;
     for (to, value) in part.iter_mut().zip(values) {
         to.write(value);
         written += 1;
     }
     assert_eq!(written, part.len(), "no element of an output stays as it was");
+    // SAFETY: all of them were just written.
+    unsafe { part.assume_init_mut() }
 }
 
 /// Has threads do `rows` rows, of which each costs about as much as so many elements: `work` gets the numbers of some,

@@ -1,19 +1,23 @@
-//! Softmax and its gradient: three passes over a row, which stays in cache, or over a tile of rows that lie beside each
-//! other.
+//! Softmax and its gradient: three passes over a few rows, which stay in cache, or over a tile of rows that lie beside
+//! each other.
 
 use super::fold::{ColumnSums, TILE, largest, sum};
 use super::frame::{Real, Work, enter};
-use super::output::{Output, Tile, each_row, each_tile};
+use super::output::{Output, Tile, each_tile, each_unwritten_row, write_each};
 use crate::cache_lines::prefetch_run;
 use crate::isa::{Isa, Level};
 use crate::rounding::Rounded;
 use monomorph_core::DType;
 use monomorph_ops::rows::Block;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Elements whose exponentials are summed while they are in the first-level cache, and meanwhile as many of the next
 /// row prefetched.
 const STEP: usize = 512;
+
+/// Rows of which each pass is done before the next: a short row does not wait for the sum of the one before.
+const TOGETHER: usize = 8;
 
 /// Rows of more elements are left to the hardware's prefetchers: the next one would drive this one out of the cache.
 const PREFETCHED: usize = 8192;
@@ -22,7 +26,7 @@ const PREFETCHED: usize = 8192;
 pub(super) fn forward<T: Real>(level: Level, block: Block, log: Option<DType>, x: &[T], out: &mut Output) {
     let Block { outer, n, inner } = block;
     if inner == 1 {
-        return each_row(outer, n, [(out.parts(), n)], |rows, [y]| {
+        return each_unwritten_row(outer, n, [(out.parts(), n)], |rows, [y]| {
             enter(level, Rows { x: &x[rows.start * n..rows.end * n], y, n, log });
         });
     }
@@ -33,17 +37,17 @@ pub(super) fn forward<T: Real>(level: Level, block: Block, log: Option<DType>, x
 
 struct Rows<'a, T> {
     x: &'a [T],
-    y: &'a mut [T],
+    y: &'a mut [MaybeUninit<T>],
     n: usize,
     log: Option<DType>,
 }
 
-/// The value of a dtype that is nearest to this one.
+/// The value of a dtype that is nearest to this one, if there is a dtype.
 #[inline(always)]
-fn nearest<T: Rounded>(x: T, dtype: DType) -> T {
+fn nearest<T: Rounded>(x: T, dtype: Option<DType>) -> T {
     match dtype {
-        DType::F16 => x.to_f16(),
-        DType::BF16 => x.to_bf16(),
+        Some(DType::F16) => x.to_f16(),
+        Some(DType::BF16) => x.to_bf16(),
         _ => x,
     }
 }
@@ -51,32 +55,56 @@ fn nearest<T: Rounded>(x: T, dtype: DType) -> T {
 impl<T: Real> Work for Rows<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
-        for (x, y) in self.x.chunks_exact(self.n).zip(self.y.chunks_exact_mut(self.n)) {
-            let most = largest(x);
-            let mut total = 0.0;
+        let n = self.n;
+        for (xs, ys) in self.x.chunks(n * TOGETHER).zip(self.y.chunks_mut(n * TOGETHER)) {
+            let (rows, row) = (xs.len() / n, |r: usize| r * n..(r + 1) * n);
+            let (mut most, mut totals) = ([T::neg_infinity(); TOGETHER], [0.0; TOGETHER]);
+            for (r, most) in most.iter_mut().enumerate().take(rows) {
+                *most = largest(&xs[row(r)]);
+            }
             if let Some(rounded) = self.log {
-                for x in x.chunks(STEP) {
-                    prefetch_next(x, self.n);
-                    total += sum([x], |[x]| (x - most).exp_at::<I>());
+                for (r, (total, &most)) in totals.iter_mut().zip(&most).enumerate().take(rows) {
+                    for x in xs[row(r)].chunks(STEP) {
+                        prefetch_behind(x, xs.len());
+                        *total += sum([x], |[x]| (x - most).exp_at::<I>());
+                    }
                 }
-                let log = nearest(nearest(T::of(total), rounded).log_at::<I>(), rounded);
-                y.iter_mut().zip(x).for_each(|(y, &x)| *y = x - most - log);
+                let logs = logs::<T, I, TOGETHER>(&totals, Some(rounded));
+                for (r, (&log, &most)) in logs.iter().zip(&most).enumerate().take(rows) {
+                    write_each(&mut ys[row(r)], xs[row(r)].iter().map(|&x| x - most - log));
+                }
                 continue;
             }
-            for (x, y) in x.chunks(STEP).zip(y.chunks_mut(STEP)) {
-                prefetch_next(x, self.n);
-                y.iter_mut().zip(x).for_each(|(y, &x)| *y = (x - most).exp_at::<I>());
-                total += sum([&*y], |[y]| y);
+            for (r, (total, &most)) in totals.iter_mut().zip(&most).enumerate().take(rows) {
+                for (x, y) in xs[row(r)].chunks(STEP).zip(ys[row(r)].chunks_mut(STEP)) {
+                    prefetch_behind(x, xs.len());
+                    let y = write_each(y, x.iter().map(|&x| (x - most).exp_at::<I>()));
+                    *total += sum([&*y], |[y]| y);
+                }
             }
-            let total = T::of(total);
-            y.iter_mut().for_each(|y| *y = *y / total);
+            for (r, &total) in totals.iter().enumerate().take(rows) {
+                // SAFETY: `write_each` has written each of its parts.
+                let (y, total) = (unsafe { ys[row(r)].assume_init_mut() }, T::of(total));
+                y.iter_mut().for_each(|y| *y = *y / total);
+            }
         }
     }
 }
 
-/// Prefetches what lies behind a part of a row in the next one, of rows of `n` elements.
+/// The logarithms of sums; both are rounded to a dtype, if there is one. A loop: a closure that an array is mapped by
+/// may not be inlined, and is then not compiled for the level.
 #[inline(always)]
-fn prefetch_next<T>(part: &[T], n: usize) {
+fn logs<T: Real, I: Isa, const N: usize>(totals: &[f64; N], rounded: Option<DType>) -> [T; N] {
+    let mut logs = [T::zero(); N];
+    for (log, &total) in logs.iter_mut().zip(totals) {
+        *log = nearest(nearest(T::of(total), rounded).log_at::<I>(), rounded);
+    }
+    logs
+}
+
+/// Prefetches what lies `n` elements behind a part of a row: the same part of the next rows.
+#[inline(always)]
+fn prefetch_behind<T>(part: &[T], n: usize) {
     if n <= PREFETCHED {
         prefetch_run(part.as_ptr().wrapping_add(n).cast(), size_of_val(part));
     }
@@ -110,14 +138,18 @@ impl<T: Real> Work for Columns<'_, T> {
             y.iter_mut().zip(row(r)).zip(&most).for_each(|((y, &x), &most)| *y = (x - most).exp_at::<I>());
             sums.add(y, |y, _| y);
         }
-        let totals = sums.finish().map(T::of);
-        let logs = totals.map(|total| total.log_at::<I>());
-        for r in 0..n {
-            let y = tile.row(r);
-            match log {
-                true => y.iter_mut().zip(row(r)).enumerate().for_each(|(j, (y, &x))| *y = x - most[j] - logs[j]),
-                false => y.iter_mut().zip(&totals).for_each(|(y, &total)| *y = *y / total),
+        let totals = sums.finish();
+        if log {
+            let logs = logs::<T, I, TILE>(&totals, None);
+            for r in 0..n {
+                let elements = tile.row(r).iter_mut().zip(row(r)).zip(most.iter().zip(&logs));
+                elements.for_each(|((y, &x), (&most, &log))| *y = x - most - log);
             }
+            return;
+        }
+        let totals = totals.map(T::of);
+        for r in 0..n {
+            tile.row(r).iter_mut().zip(&totals).for_each(|(y, &total)| *y = *y / total);
         }
     }
 }
@@ -125,7 +157,7 @@ impl<T: Real> Work for Columns<'_, T> {
 pub(super) fn backward<T: Real>(level: Level, block: Block, log: bool, inputs: [&[T]; 2], out: &mut Output) {
     let Block { outer, n, inner } = block;
     if inner == 1 {
-        return each_row(outer, n, [(out.parts(), n)], |rows, [slope]| {
+        return each_unwritten_row(outer, n, [(out.parts(), n)], |rows, [slope]| {
             let inputs = inputs.map(|x| &x[rows.start * n..rows.end * n]);
             enter(level, RowSlopes { inputs, slope, n, log });
         });
@@ -144,7 +176,7 @@ fn slope<T: Real, I: Isa>(grad: T, y: T, sum: T, log: bool) -> T {
 
 struct RowSlopes<'a, T> {
     inputs: [&'a [T]; 2],
-    slope: &'a mut [T],
+    slope: &'a mut [MaybeUninit<T>],
     n: usize,
     log: bool,
 }
@@ -152,15 +184,22 @@ struct RowSlopes<'a, T> {
 impl<T: Real> Work for RowSlopes<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
-        let [grad, y] = self.inputs.map(|x| x.chunks_exact(self.n));
-        for ((to, grad), y) in self.slope.chunks_exact_mut(self.n).zip(grad).zip(y) {
-            let elements = to.iter_mut().zip(grad).zip(y);
-            if self.log {
-                let sum = T::of(sum([grad], |[grad]| grad));
-                elements.for_each(|((to, &grad), &y)| *to = slope::<T, I>(grad, y, sum, true));
-            } else {
-                let sum = T::of(sum([grad, y], |[grad, y]| grad * y));
-                elements.for_each(|((to, &grad), &y)| *to = slope::<T, I>(grad, y, sum, false));
+        let RowSlopes { inputs: [grads, ys], slope: to, n, log } = self;
+        let groups = to.chunks_mut(n * TOGETHER).zip(grads.chunks(n * TOGETHER)).zip(ys.chunks(n * TOGETHER));
+        for ((to, grads), ys) in groups {
+            let (rows, row) = (grads.len() / n, |r: usize| r * n..(r + 1) * n);
+            let mut sums = [T::zero(); TOGETHER];
+            for (r, to) in sums.iter_mut().enumerate().take(rows) {
+                let (grad, y) = (&grads[row(r)], &ys[row(r)]);
+                *to = T::of(if log { sum([grad], |[grad]| grad) } else { sum([grad, y], |[grad, y]| grad * y) });
+            }
+            for (r, &sum) in sums.iter().enumerate().take(rows) {
+                let elements = grads[row(r)].iter().zip(&ys[row(r)]);
+                let to = &mut to[row(r)];
+                match log {
+                    true => write_each(to, elements.map(|(&grad, &y)| slope::<T, I>(grad, y, sum, true))),
+                    false => write_each(to, elements.map(|(&grad, &y)| slope::<T, I>(grad, y, sum, false))),
+                };
             }
         }
     }
