@@ -208,6 +208,7 @@ monomorph_macros::families! { [crate]
     attention::flash: FlashAttention,
     attention::public: ScaledAttention,
     composite::windows: ConvolutionsOf,
+    reductions::trace: Traces,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
     rows::softmax: Softmaxes,

@@ -52,6 +52,7 @@ mod stride2;
 mod table_copy;
 mod tile_copy;
 mod tile_product;
+mod trace;
 mod transpose;
 pub mod tuning;
 mod upsample;
