@@ -122,7 +122,6 @@ monomorph_macros::families! { [crate]
     reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,
-    cross: Cross,
     nonzero: Nonzero,
     composite::equality: Equality,
     memory;
@@ -209,6 +208,7 @@ monomorph_macros::families! { [crate]
     attention::public: ScaledAttention,
     composite::windows: ConvolutionsOf,
     reductions::trace: Traces,
+    cross: VectorProducts,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
     rows::softmax: Softmaxes,

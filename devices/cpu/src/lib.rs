@@ -10,6 +10,7 @@ mod conv;
 mod convert;
 mod converted;
 mod copy;
+mod cross;
 mod dense;
 mod device;
 mod element;
