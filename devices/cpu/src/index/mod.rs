@@ -8,6 +8,7 @@ mod arithmetic;
 mod coordinates;
 mod kernels;
 mod lookup;
+mod masked;
 pub(crate) mod placed;
 mod scatter;
 mod walk;
