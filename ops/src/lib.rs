@@ -33,7 +33,7 @@ pub use templates::linalg;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
-    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pointwise, pooling, quantile,
+    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pad_gradient, pointwise, pooling, quantile,
     reduce, resample, rows, running, scan, search, upsample,
 };
 #[doc(hidden)]
@@ -219,6 +219,7 @@ monomorph_macros::families! { [crate]
     rows::ctc: Sequences,
     rows::cell: RecurrentCells,
     composite::patches: Patches,
+    composite::border_gradients: BorderGradients,
     composite::affine: AffineGrids,
     grid: GridSamples,
     grid_gradient: GridGradients,

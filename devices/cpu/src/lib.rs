@@ -31,6 +31,7 @@ mod matrix;
 pub mod memory;
 mod offsets;
 mod order;
+mod pad_gradient;
 pub mod pointwise;
 mod pooling;
 mod processor;

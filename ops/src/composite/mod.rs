@@ -20,6 +20,7 @@
 pub mod affine;
 pub mod arithmetic;
 mod border;
+pub mod border_gradients;
 pub mod callees;
 pub mod compressed;
 pub mod convolutions;
