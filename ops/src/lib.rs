@@ -33,8 +33,8 @@ pub use templates::linalg;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
-    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pad_gradient, pointwise, pooling, quantile,
-    reduce, resample, rows, running, scan, search, upsample,
+    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pad_gradient, pointwise,
+    pooling, quantile, reduce, resample, rows, running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -208,6 +208,7 @@ monomorph_macros::families! { [crate]
     attention::public: ScaledAttention,
     composite::windows: ConvolutionsOf,
     reductions::trace: Traces,
+    composite::renorm: Renorms,
     cross: VectorProducts,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,

@@ -40,6 +40,7 @@ mod quantile;
 mod random;
 mod rearrange;
 pub mod reduce;
+mod renorm;
 mod resample;
 mod rounding;
 mod row_copy;

@@ -53,6 +53,7 @@ pub mod quantized;
 pub mod quantized_parts;
 pub mod queries;
 pub mod recurrent;
+pub mod renorm;
 pub mod repeat;
 pub mod scatter;
 pub mod shape;
