@@ -33,8 +33,8 @@ pub use templates::linalg;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
-    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pointwise, pooling, quantile,
-    reduce, resample, rows, running, scan, search, upsample,
+    attention, bins, columns, contract, conv, grid, grid_gradient, group, index, order, pad_gradient, pointwise,
+    pooling, quantile, reduce, resample, rows, running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -122,7 +122,6 @@ monomorph_macros::families! { [crate]
     reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,
-    cross: Cross,
     nonzero: Nonzero,
     composite::equality: Equality,
     memory;
@@ -208,6 +207,9 @@ monomorph_macros::families! { [crate]
     attention::flash: FlashAttention,
     attention::public: ScaledAttention,
     composite::windows: ConvolutionsOf,
+    reductions::trace: Traces,
+    composite::renorm: Renorms,
+    cross: VectorProducts,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
     rows::softmax: Softmaxes,
@@ -218,6 +220,7 @@ monomorph_macros::families! { [crate]
     rows::ctc: Sequences,
     rows::cell: RecurrentCells,
     composite::patches: Patches,
+    composite::border_gradients: BorderGradients,
     composite::affine: AffineGrids,
     grid: GridSamples,
     grid_gradient: GridGradients,

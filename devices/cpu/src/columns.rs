@@ -97,7 +97,7 @@ fn planes_kernel(dtype: DType) -> Option<PlanesKernel> {
 }
 
 /// Elements that are added.
-trait Added: CpuElement {
+pub(crate) trait Added: CpuElement {
     const ZERO: Self::Repr;
     fn plus(a: Self::Repr, b: Self::Repr) -> Self::Repr;
 }
@@ -166,7 +166,7 @@ impl<C: Added, I: Isa> Kernel<I> for Sums<'_, C> {
 ///
 /// As many elements are initialised, and so are those that are added to, which nobody else uses.
 #[inline(always)]
-unsafe fn add_line<C: Added>(from: *const u8, to: *mut u8, n: usize, stride: usize) {
+pub(crate) unsafe fn add_line<C: Added>(from: *const u8, to: *mut u8, n: usize, stride: usize) {
     let add = |i: usize, at: usize| {
         // SAFETY: `i < n`, and element `at` was written before: the caller's promise.
         let sum = unsafe { load::<C>(to, at) };

@@ -168,6 +168,11 @@ impl Target {
         Target { data: outputs.data(i), n, run, dtype: g.dtype(), bits: Bits::of(g.dtype(), g.is_conj(), g.is_neg()) }
     }
 
+    /// True if there are no elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
     /// Has `write` write every element, in the order in which they lie, which are zeros first.
     pub(crate) fn write<T: Plain + Default>(&mut self, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
         if self.n == 0 || self.dtype.size() != size_of::<T>() {

@@ -43,6 +43,9 @@ unsafe impl Executes<Groups> for Cpu {
     }
 }
 
+/// Elements that are compared before any of them is written.
+const BLOCK: usize = 64;
+
 impl Ready {
     fn run<U: Word + Plain>(&mut self, plan: &GroupPlan) -> Result<()> {
         let keys = Keys::<U>::new(self.dtype, false);
@@ -93,8 +96,54 @@ impl Ready {
 }
 
 impl Ready {
+    /// The first of each group of equal elements one after another.
+    fn firsts<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
+        let elements = self.matrix.elements::<U>();
+        let (nan, has_nan) = keys.nan().map_or((U::default(), false), |nan| (nan, true));
+        let [values, .., number] = &mut self.outputs;
+        let mut groups = 0;
+        values.write(|values: &mut [U]| {
+            // The first element begins a group, so the one before it is another.
+            let mut before = elements.first().map(|&x| keys.key(x).flip(U::MAX)).unwrap_or_default();
+            for block in elements.chunks(BLOCK) {
+                // Behind the key of the element before it each one's own.
+                let (mut own, n) = ([before; BLOCK + 1], block.len());
+                keys.fill(block, &mut own[1..], |key, _| key);
+                let mut begins = [false; BLOCK];
+                for (begins, pair) in begins.iter_mut().zip(own[..=n].array_windows()) {
+                    let &[before, key] = pair;
+                    // NaN is not equal to itself.
+                    *begins = (key != before) | (has_nan & (key == nan));
+                }
+                before = own[n];
+                // Most blocks are of groups of one, or of one group.
+                match begins[..n].iter().map(|&begins| usize::from(begins)).sum::<usize>() {
+                    0 => {}
+                    all if all == n => {
+                        values[groups..groups + n].copy_from_slice(block);
+                        groups += n;
+                    }
+                    _ => {
+                        for (&x, begins) in block.iter().zip(begins) {
+                            values[groups] = if begins { x } else { values[groups] };
+                            groups += usize::from(begins);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        number.write(|number: &mut [i64]| {
+            number.fill(groups as i64);
+            Ok(())
+        })
+    }
+
     /// Groups of equal elements one after another.
     fn consecutive<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
+        if self.outputs[1].is_empty() && self.outputs[2].is_empty() {
+            return self.firsts(keys);
+        }
         let (elements, nan) = (self.matrix.elements::<U>(), keys.nan());
         // Where groups start, and where the last one ends: each place is written, and kept if it is one.
         let mut starts = unwritten::<usize>(elements.len() + 1)?;

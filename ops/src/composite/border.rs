@@ -1,6 +1,6 @@
 //! How tensors are continued beyond their edges: one dimension after the other, each from what is inside already,
-//! corners included, so that every element is written once; and how a gradient goes back. The operators are in
-//! `edges.rs`.
+//! corners included, so that every element is written once. The operators are in `edges.rs`, their gradients in
+//! `border_gradients.rs`.
 //!
 //! ```text
 //!              inside     reflect by 2     replicate by 2     circular by 2
@@ -8,15 +8,11 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::callees::{Callees, Fillers};
-use super::pad::{constant_pad_nd, overflow};
-use super::steps::Steps;
-use super::tensor;
-use monomorph_core::dispatch::Calls;
+use super::callees::Callees;
+use super::pad::overflow;
+use crate::pad_gradient::{ShownAxis, ShownRun};
 use monomorph_core::strides::{self, DimVec};
-use monomorph_core::{
-    AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Rearrangement, Result, Scalar, Segment, SegmentSource,
-};
+use monomorph_core::{AnyTensor, DType, ErrorKind, Rearrangement, Result, Segment, SegmentSource};
 
 /// What is seen beyond an edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +51,22 @@ impl Padding {
         Padding { front: self.front.max(0), behind: self.behind.max(0), ..*self }
     }
 
+    /// Which place of the dimension each one shows that is left.
+    pub(super) fn shown(&self, beyond: Beyond) -> ShownAxis {
+        let (mut cut, mut left) = (self.front.min(0).saturating_neg(), self.padded().unwrap_or(0));
+        let runs = self.added().segments(beyond).map(|segment| {
+            let (first, step) = match segment.source {
+                SegmentSource::Elements { first, step } => (first, step),
+                SegmentSource::Filler => (0, 0),
+            };
+            let skipped = cut.min(segment.length);
+            let length = segment.length.saturating_sub(skipped).min(left);
+            (cut, left) = (cut.saturating_sub(skipped), left.saturating_sub(length));
+            ShownRun { first: first.saturating_add(step.saturating_mul(skipped)), step, length }
+        });
+        ShownAxis { size: self.size, runs }
+    }
+
     /// All places of the dimension with what is added, in their order.
     fn segments(&self, beyond: Beyond) -> [Segment; 3] {
         let last = self.size.saturating_sub(1);
@@ -82,7 +94,7 @@ impl Padding {
 }
 
 /// The sizes with all paddings.
-fn padded(sizes: &[i64], paddings: &[Padding]) -> Result<DimVec> {
+pub(super) fn padded(sizes: &[i64], paddings: &[Padding]) -> Result<DimVec> {
     let mut padded = DimVec::from_slice(sizes);
     for padding in paddings {
         padded[padding.dim] = padding.padded().ok_or_else(|| overflow(sizes))?;
@@ -145,7 +157,7 @@ fn cut<C: Callees>(calls: &C, this: C::Tensor, paddings: &[Padding]) -> Result<C
 }
 
 /// The paddings of an operator over the last `N` dimensions, behind one of channels and maybe one of a batch.
-fn paddings<const N: usize>(t: &AnyTensor, pad: &[i64], beyond: Beyond) -> Result<Vec<Padding>> {
+pub(super) fn paddings<const N: usize>(t: &AnyTensor, pad: &[i64], beyond: Beyond) -> Result<Vec<Padding>> {
     if pad.len() != N.saturating_mul(2) {
         return Err(ErrorKind::ListLength { arg: "padding", got: pad.len(), want: N.saturating_mul(2) }.into());
     }
@@ -191,101 +203,4 @@ pub(super) fn padded_by<C: Callees, const N: usize>(
     }
     let added: Vec<Padding> = paddings.iter().map(Padding::added).collect();
     cut(calls, continued(calls, this, &added, beyond)?, &paddings)
-}
-
-/// Elements of a dimension, side by side, each of which shows an element inside: start, length, where the first of
-/// those lies inside, and whether they come in reverse order.
-type Shown = (i64, i64, i64, bool);
-
-/// All elements of a continued dimension, in their order.
-fn shown(p: &Padding, beyond: Beyond) -> Vec<Shown> {
-    let added = p.added();
-    let [cut_front, cut_behind] = [p.front, p.behind].map(|by| by.min(0));
-    let inside = p.size.saturating_add(cut_front).saturating_add(cut_behind);
-    let [front, behind] = added.borders(beyond).map(|(start, length, from)| {
-        let (start, from) = (start.saturating_add(cut_front), from.saturating_sub(added.front));
-        match beyond {
-            Beyond::Edge => (start..start.saturating_add(length)).map(|at| (at, 1, from, false)).collect(),
-            _ if length > 0 => vec![(start, length, from, beyond == Beyond::Reflection)],
-            _ => Vec::new(),
-        }
-    });
-    [front, vec![(added.front, inside, cut_front.saturating_neg(), false)], behind].concat()
-}
-
-/// Adds every element of `grad` to the one of `sum` that it shows, in their order: sums of half dtypes are rounded one
-/// by one, so that the order counts. The dimensions of `paddings` come from the first to the last.
-fn add_shown(calls: &Calls<'_>, sum: &AnyTensor, grad: &AnyTensor, paddings: &[Padding], beyond: Beyond) -> Result<()> {
-    let Some((p, rest)) = paddings.split_first() else {
-        return calls.tensor("add_.Tensor", [sum.clone().into(), grad.clone().into(), 1.into()]).map(drop);
-    };
-    for (start, length, to, is_reversed) in shown(p, beyond) {
-        let place = calls.narrow(sum, p.dim, to, length)?;
-        let part = calls.narrow(grad, p.dim, start, length)?;
-        let part = if is_reversed { Callees::flip(calls, &part, &[p.dim as i64])? } else { part };
-        add_shown(calls, &place, &part, rest, beyond)?;
-    }
-    Ok(())
-}
-
-/// The gradient: what lies beyond an edge is added to the elements that are seen there.
-pub(super) fn folded<const N: usize>(
-    calls: &Calls<'_>,
-    grad: &IValue,
-    this: &IValue,
-    pad: &[i64],
-    beyond: Beyond,
-) -> Result<AnyTensor> {
-    let (grad, this) = (tensor(grad, "grad_output")?, tensor(this, "self")?);
-    let paddings = paddings::<N>(this, pad, beyond)?;
-    let want = padded(this.sizes(), &paddings)?;
-    if grad.sizes() != &*want {
-        let (got, want) = (grad.sizes().to_vec(), want.to_vec());
-        return Err(ErrorKind::UnequalSizes { arg: "grad_output", got, want }.into());
-    }
-    if grad.dtype() != this.dtype() {
-        let (got, want) = (grad.dtype(), this.dtype());
-        return Err(ErrorKind::DTypeMismatch { arg: "grad_output", got, want }.into());
-    }
-    let is_complex = this.dtype().is_complex();
-    if !this.dtype().is_floating() && !is_complex {
-        let (what, got) = ("argument self has dtype", this.dtype());
-        return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "floating-point and complex dtypes" }.into());
-    }
-    if matches!(this.dtype(), DType::F16 | DType::BF16) {
-        let (sizes, format) = (this.sizes(), strides::suggest_format(this.sizes(), this.strides()));
-        let sum = calls.empty(sizes, this.dtype(), this.device(), format)?;
-        calls.fill(sum.clone(), Scalar::Int(0))?;
-        let outermost: Vec<Padding> = paddings.iter().rev().copied().collect();
-        add_shown(calls, &sum, grad, &outermost, beyond)?;
-        return Ok(sum);
-    }
-    // What was cut off has no gradient.
-    let cut: Vec<i64> =
-        paddings.iter().flat_map(|p| [p.front, p.behind].map(|by| by.min(0).saturating_neg())).collect();
-    let mut whole = match cut.iter().all(|&by| by == 0) {
-        true => grad.clone(),
-        false => constant_pad_nd(calls, grad, &cut, Scalar::Int(0))?,
-    };
-    for p in paddings.iter().map(Padding::added) {
-        let inside = calls.narrow(&whole, p.dim, p.front, p.size)?;
-        let inside = Callees::cloned(calls, &inside, MemoryFormat::Contiguous)?;
-        for (start, length, from) in p.borders(beyond).into_iter().filter(|border| border.1 > 0) {
-            let border = calls.narrow(&whole, p.dim, start, length)?;
-            let (length, seen) = match beyond {
-                Beyond::Reflection => (length, Callees::flip(calls, &border, &[p.dim as i64])?),
-                _ => {
-                    let sum = [border.into(), IValue::Ints(vec![p.dim as i64]), true.into(), IValue::None];
-                    (1, calls.tensor("sum.dim_IntList", sum)?)
-                }
-            };
-            let place = calls.narrow(&inside, p.dim, from.saturating_sub(p.front), length)?;
-            // A complex 1 times an infinity is NaN in part, so complex numbers are added by their parts.
-            let parts = |t: AnyTensor| if is_complex { calls.unary("view_as_real", t) } else { Ok(t) };
-            calls.tensor("add_.Tensor", [parts(place)?.into(), parts(seen)?.into(), 1.into()])?;
-        }
-        whole = inside;
-    }
-    let format = strides::suggest_format(this.sizes(), this.strides());
-    Callees::cloned(calls, &whole, format)
 }

@@ -1,13 +1,12 @@
-//! Tensors continued beyond their edges: reflection_pad, replication_pad, circular padding, their gradients, and pad,
-//! which chooses. How a border is made is in `border.rs`.
+//! Tensors continued beyond their edges: reflection_pad, replication_pad, circular padding, and pad, which chooses. How
+//! a border is made is in `border.rs`; gradients are in `border_gradients.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::border::{Beyond, Padding, continued, folded, padded_by};
+use super::border::{Beyond, Padding, continued, padded_by};
 use super::callees::{Callees, Fillers};
 use super::pad::{constant_pad_nd, overflow};
 use crate::table::native;
-use monomorph_core::dispatch::Calls;
-use monomorph_core::{AnyTensor, ErrorKind, IValue, Result};
+use monomorph_core::{ErrorKind, Result};
 
 /// `_pad_circular`: beyond the last dimensions, those behind the first two, they start again.
 pub fn pad_circular<C: Callees>(calls: &C, this: &C::Tensor, pad: &[i64]) -> Result<C::Tensor> {
@@ -71,27 +70,22 @@ pub fn pad<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], mode: &str, val
     }
 }
 
-/// The operators over the last dimensions, and their gradients.
+/// The operators over the last dimensions.
 macro_rules! over_the_last {
-    ($($dims:literal: $name:ident, $backward:ident, $beyond:ident;)*) => {$(
+    ($($dims:literal: $name:ident, $beyond:ident;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`.")]
         pub fn $name<C: Callees>(calls: &C, this: &C::Tensor, padding: &[i64]) -> Result<C::Tensor> {
             padded_by::<C, $dims>(calls, this, padding, Beyond::$beyond)
         }
-
-        #[doc = concat!("`", stringify!($backward), "`.")]
-        pub fn $backward(calls: &Calls<'_>, grad: &IValue, this: &IValue, padding: &[i64]) -> Result<AnyTensor> {
-            folded::<$dims>(calls, grad, this, padding, Beyond::$beyond)
-        }
     )*};
 }
 over_the_last! {
-    1: reflection_pad1d, reflection_pad1d_backward, Reflection;
-    2: reflection_pad2d, reflection_pad2d_backward, Reflection;
-    3: reflection_pad3d, reflection_pad3d_backward, Reflection;
-    1: replication_pad1d, replication_pad1d_backward, Edge;
-    2: replication_pad2d, replication_pad2d_backward, Edge;
-    3: replication_pad3d, replication_pad3d_backward, Edge;
+    1: reflection_pad1d, Reflection;
+    2: reflection_pad2d, Reflection;
+    3: reflection_pad3d, Reflection;
+    1: replication_pad1d, Edge;
+    2: replication_pad2d, Edge;
+    3: replication_pad3d, Edge;
 }
 
 native! {
@@ -129,10 +123,6 @@ native! {
     func: reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
     autogen: reflection_pad1d.out, variants: function, direct: true, composed: explicit reflection_pad1d;
 
-    func: reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
-    autogen: reflection_pad1d_backward.grad_input,
-    composite: explicit reflection_pad1d_backward;
-
     /// The tensor continued beyond its last two dimensions as in mirrors at the edges.
     ///
     /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
@@ -144,10 +134,6 @@ native! {
     /// ```
     func: reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
     out_restrided: reflection_pad2d.out, variants: function, direct: true, composed: explicit reflection_pad2d;
-
-    func: reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
-    out_restrided: reflection_pad2d_backward.grad_input,
-    composite: explicit reflection_pad2d_backward;
 
     /// The tensor continued beyond its last three dimensions as in mirrors at the edges.
     ///
@@ -161,10 +147,6 @@ native! {
     func: reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: reflection_pad3d.out, variants: function, direct: true, composed: explicit reflection_pad3d;
 
-    func: reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
-    out_restrided: reflection_pad3d_backward.grad_input,
-    composite: explicit reflection_pad3d_backward;
-
     /// The tensor whose elements at the edges of its last dimension go on.
     ///
     /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
@@ -176,10 +158,6 @@ native! {
     /// ```
     func: replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
     autogen: replication_pad1d.out, variants: function, direct: true, composed: explicit replication_pad1d;
-
-    func: replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
-    autogen: replication_pad1d_backward.grad_input,
-    composite: explicit replication_pad1d_backward;
 
     /// The tensor whose elements at the edges of its last two dimensions go on.
     ///
@@ -193,10 +171,6 @@ native! {
     func: replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
     out_restrided: replication_pad2d.out, variants: function, direct: true, composed: explicit replication_pad2d;
 
-    func: replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
-    out_restrided: replication_pad2d_backward.grad_input,
-    composite: explicit replication_pad2d_backward;
-
     /// The tensor whose elements at the edges of its last three dimensions go on.
     ///
     /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
@@ -208,8 +182,4 @@ native! {
     /// ```
     func: replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: replication_pad3d.out, variants: function, direct: true, composed: explicit replication_pad3d;
-
-    func: replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
-    out_restrided: replication_pad3d_backward.grad_input,
-    composite: explicit replication_pad3d_backward;
 }

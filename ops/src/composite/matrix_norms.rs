@@ -1,4 +1,4 @@
-//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist, renorm. Orders that need singular values
+//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist. Orders that need singular values
 //! are in `spectral.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
@@ -145,38 +145,6 @@ pub fn dist(calls: &Calls<'_>, this: &IValue, other: &IValue, order: Scalar) -> 
     calls.norm(difference, order, None, false, None)
 }
 
-/// `renorm`: each slice along `dim` scaled down where its norm is above `maxnorm`. The norm is that of a wider dtype.
-pub fn renorm(calls: &Calls<'_>, this: &IValue, order: Scalar, dim: i64, maxnorm: Scalar) -> Result<AnyTensor> {
-    let this = tensor(this, "self")?;
-    let number = real(order)?;
-    if number.is_nan() || number <= 0.0 {
-        return Err(rule("argument p is the order of a norm; accepted are numbers above 0"));
-    }
-    let most = match maxnorm {
-        Scalar::Complex(_) => return Err(rule("argument maxnorm is complex; accepted is a real number")),
-        most if most.to_f64() < 0.0 => return Err(rule("argument maxnorm is below 0; accepted is 0 or more")),
-        most => most.to_f64(),
-    };
-    if this.ndim() < 2 {
-        return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
-    }
-    let dim = wrap_dim(dim, this.ndim(), "dim")?;
-    let others: Vec<i64> = (0..this.ndim()).filter(|&d| d != dim).map(|d| d as i64).collect();
-    let wide = match this.dtype() {
-        DType::F16 | DType::BF16 => DType::F32,
-        DType::F32 => DType::F64,
-        DType::C64 => DType::C128,
-        dtype => dtype,
-    };
-    let norm = calls.norm(this.clone(), order, Some(&others), true, Some(wide))?;
-    let above = calls.binary("gt.Scalar", norm.clone(), most)?;
-    let factor = calls.div(calls.mul(calls.unary("reciprocal", calls.add(norm, 1e-7)?)?, most)?, 1.0)?;
-    let factor = calls.tensor("where.self", [above.into(), factor.into(), Scalar::Float(1.0).into()])?;
-    let factor = calls.cast(factor, this.dtype())?;
-    let result = calls.mul(this.clone(), factor)?;
-    if result.geometry().is_canonical() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
-}
-
 /// The dimension along which a vector product is, of operands that have one.
 pub(crate) fn dim_of_cross(a: &AnyTensor, b: &AnyTensor, dim: i64) -> Result<usize> {
     if a.ndim() != b.ndim() || a.ndim() == 0 {
@@ -256,9 +224,6 @@ native! {
 
     func: dist(Tensor self, Tensor other, Scalar p=2) -> Tensor,
     autogen: dist.out, composite: explicit dist;
-
-    func: renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor,
-    inplace: renorm_, autogen: renorm.out, composite: explicit renorm;
 
     func: cross(Tensor self, Tensor other, int? dim=None) -> Tensor,
     autogen: cross.out, composite: implicit cross;

@@ -20,6 +20,7 @@
 pub mod affine;
 pub mod arithmetic;
 mod border;
+pub mod border_gradients;
 pub mod callees;
 pub mod compressed;
 pub mod convolutions;
@@ -52,6 +53,7 @@ pub mod quantized;
 pub mod quantized_parts;
 pub mod queries;
 pub mod recurrent;
+pub mod renorm;
 pub mod repeat;
 pub mod scatter;
 pub mod shape;

@@ -15,5 +15,6 @@ pub mod nansum;
 pub mod norm;
 pub mod prod;
 pub mod sum;
+pub mod trace;
 pub mod variance;
 pub mod vector_norm;

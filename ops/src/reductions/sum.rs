@@ -1,14 +1,10 @@
 //! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four are added.
 
 use crate::algebra::{Num, Value, Widen};
-use crate::composite::callees::{Callees, Typed};
-use crate::composite::diagonal::check_trace;
 use crate::pointwise::{AllDTypes, Common};
 use crate::prebuilt::Reduce;
-use crate::reduce::{DimsDtype, Fold, ReduceInputs, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
+use crate::reduce::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::table::native;
-use monomorph_core::structured::{Executes, FromArgs, Functional, Operand, call};
-use monomorph_core::{DType, Error, Result, Tensor, observe};
 
 crate::reduction! { SumFn "sum": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM }
 impl Takes<WholeDtype> for SumFn {}
@@ -38,21 +34,8 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
     }
 }
 
-/// `trace`: the sum of the diagonal of a matrix.
-pub fn trace<D: Executes<Reduce<SumFn>>>(this: &Tensor<D>) -> Result<Tensor<D>> {
-    let _span = observe::operator("trace", [this.geometry()]);
-    let diagonal = check_trace(this.as_any()).and_then(|()| Callees::diagonal(&Typed::<D>::CALLEES, this, 0, 0, 1));
-    let diagonal = diagonal.map_err(|e: Error| e.of("trace"))?;
-    let inputs = ReduceInputs::<SumFn>::from_args((Operand::from(&diagonal), None::<DType>))?;
-    let [sum] = call::<Reduce<SumFn>, D, _>(&inputs, Functional::<D, 1>::default())?;
-    Ok(sum)
-}
-
 native! {
     family: Sum;
-
-    func: trace(Tensor self) -> Tensor,
-    autogen: trace.out, kernel: trace, otherwise: explicit crate::composite::diagonal::trace;
 
     func: sum(Tensor self, *, ScalarType? dtype=None) -> Tensor,
     autogen: sum.out, structured: Reduce<SumFn>;

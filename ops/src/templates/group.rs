@@ -105,7 +105,8 @@ fn check_dtype(got: DType) -> Result<()> {
 
 type Three<D> = (Tensor<D>, Tensor<D>, Tensor<D>);
 
-/// The groups of the rows of a contiguous matrix, as many as there are.
+/// The groups of the rows of a contiguous matrix, as many as there are: of those one after another parts of longer
+/// tensors, as in PyTorch, which resizes them.
 fn groups<D: AllKernels>(matrix: &Tensor<D>, grouping: Grouping, inverse: bool, counts: bool) -> Result<Three<D>> {
     let inputs = GroupInputs::from_args((matrix.into(), grouping, inverse, counts))?;
     let [values, inverse, counts, number] = call::<Groups, D, _>(&inputs, Functional::default())?;
@@ -113,7 +114,10 @@ fn groups<D: AllKernels>(matrix: &Tensor<D>, grouping: Grouping, inverse: bool, 
     let first = |t: Tensor<D>| match t.sizes().first() {
         Some(&size) if size > number => {
             let narrowed = t.with_geometry(view::narrow(t.geometry(), 0, 0, number)?)?;
-            clone_tensor(&narrowed, Some(MemoryFormat::Contiguous))
+            match grouping {
+                Grouping::Consecutive => Ok(narrowed),
+                _ => clone_tensor(&narrowed, Some(MemoryFormat::Contiguous)),
+            }
         }
         _ => Ok(t),
     };

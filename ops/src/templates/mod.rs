@@ -15,6 +15,7 @@ pub mod index;
 #[cfg(feature = "linalg")]
 pub mod linalg;
 pub mod order;
+pub mod pad_gradient;
 pub mod pointwise;
 pub mod pooling;
 pub mod quantile;

@@ -1,6 +1,7 @@
 //! Tensors continued beyond their edges, against formulas of indices; their gradients, which must be the adjoint maps;
 //! and what is refused.
 
+use monomorph::crates::core::dispatch::KeySet;
 use monomorph::{AnyTensor, Cpu, DType, ErrorKind, IValue, Result, Scalar, Stack, Tensor, call};
 use monomorph_testsuite::layout::{Layout, Random, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;
@@ -12,7 +13,7 @@ const SIZES: [(&[i64], usize); 6] =
     [(&[2, 4], 1), (&[2, 1, 5], 1), (&[3, 4, 3], 2), (&[0, 2, 3, 4], 2), (&[2, 3, 2, 5], 2), (&[1, 2, 3, 4, 3], 3)];
 
 /// Paddings in front and behind, the same for each dimension from the last one on.
-const PADDINGS: [(i64, i64); 6] = [(1, 2), (0, 1), (2, 0), (-1, 1), (2, -1), (-1, -1)];
+const PADDINGS: [(i64, i64); 9] = [(1, 2), (0, 1), (2, 0), (-1, 1), (2, -1), (-1, -1), (-5, 3), (-5, 7), (7, -5)];
 
 fn called(name: &str, mut stack: Stack) -> Result<AnyTensor> {
     call(name, &mut stack)?;
@@ -114,6 +115,36 @@ fn gradients_are_adjoint() {
                 let [result, back] = [result, back].map(|t| values(&t.downcast::<Cpu>().unwrap()));
                 let (left, right) = (product(&result, &values(&grad)), product(&values(&x), &back));
                 assert_eq!(left, right, "{name} of {sizes:?} {layout:?} by {by:?}");
+            }
+        });
+    }
+}
+
+/// Sums of halves are rounded one by one, so they tell in which order they were made; conjugates have no parts that
+/// could be added.
+#[test]
+fn gradients_are_added_in_one_order_composed_or_not() {
+    let (dispatcher, _table) = crate::composites::dispatcher();
+    let mut random = Random::new(11);
+    for (family, _) in FAMILIES {
+        calls(family, |sizes, dims, by, padded| {
+            for dtype in [DType::F16, DType::BF16, DType::C64] {
+                let mut fractions = |sizes: &[i64]| {
+                    let numbers: Vec<Scalar> =
+                        (0..97).map(|_| Scalar::Float(random.below(999) as f64 / 64.0)).collect();
+                    tensor(Layout::Contiguous.geometry(dtype, sizes), &numbers)
+                };
+                let grad = monomorph::ops::conj(&fractions(padded)).unwrap();
+                let stack: Stack = vec![grad.into(), fractions(sizes).into(), padding(dims, by)];
+                let name = format!("{family}{dims}d_backward");
+                let handle = dispatcher.find(&name).unwrap();
+                let (mut kernel, mut composed) = (stack.clone(), stack);
+                handle.call(&mut kernel).unwrap();
+                handle.redispatch(KeySet::EMPTY, &mut composed).unwrap();
+                let [kernel, composed] = [kernel, composed].map(|mut stack| {
+                    values(&stack.pop().and_then(IValue::into_tensor).unwrap().downcast::<Cpu>().unwrap())
+                });
+                assert_eq!(kernel, composed, "{name} of {dtype} {sizes:?} by {by:?}");
             }
         });
     }

@@ -5,6 +5,7 @@ use super::placed::Placed;
 use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_ops::index::IndexRange;
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// A tensor of indices, and what they mean.
@@ -15,8 +16,11 @@ pub(super) struct Lookup {
     /// What indices are below.
     pub(super) size: i64,
     pub(super) range: IndexRange,
-    /// Bytes in the base from one index to the next.
+    /// Bytes in the base from one index to the next; of indices that `dims` takes apart 1.
     pub(super) step: isize,
+    /// Sizes of a base that is indexed as a whole and does not lie in one piece, and the bytes from one element of each
+    /// dimension to the next, from the last dimension on.
+    pub(super) dims: SmallVec<[(u64, isize); 4]>,
     pub(super) arg: &'static str,
     pub(super) dim: Option<usize>,
     pub(super) level: Level,
@@ -108,13 +112,33 @@ impl Lookup {
     /// Index `i` lies `i * step` bytes from `from`, in bounds and initialised.
     pub(super) unsafe fn place(&self, from: *const u8, step: isize, places: &mut [isize], adds: bool) -> bool {
         // Of the type that the tensor's dtype says.
-        let run = IndexRun { lookup: self, from, step, places };
-        match (self.is_wide(), adds) {
+        let run = IndexRun { lookup: self, from, step, places: &mut *places };
+        let is_in_range = match (self.is_wide(), adds) {
             (true, false) => self.level.enter(Placing::<i64, false>(run, PhantomData)),
             (true, true) => self.level.enter(Placing::<i64, true>(run, PhantomData)),
             (false, false) => self.level.enter(Placing::<i32, false>(run, PhantomData)),
             (false, true) => self.level.enter(Placing::<i32, true>(run, PhantomData)),
+        };
+        if !self.dims.is_empty() && is_in_range {
+            places.iter_mut().for_each(|place| *place = self.taken_apart(*place as u64));
         }
+        is_in_range
+    }
+
+    /// The place of an element that has this number in row-major order.
+    #[inline]
+    fn taken_apart(&self, number: u64) -> isize {
+        let (mut left, mut place) = (number, 0_isize);
+        for &(size, step) in &self.dims {
+            // Halves of 32 bits are divided in a third of the time.
+            let (quotient, rest) = match (u32::try_from(left), u32::try_from(size)) {
+                (Ok(left), Ok(size)) => (u64::from(left / size.max(1)), u64::from(left % size.max(1))),
+                _ => (left / size.max(1), left % size.max(1)),
+            };
+            place = place.wrapping_add((rest as isize).wrapping_mul(step));
+            left = quotient;
+        }
+        place
     }
 
     /// Looks at every index; an error names the first that is out of range.

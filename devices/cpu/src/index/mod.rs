@@ -8,6 +8,7 @@ mod arithmetic;
 mod coordinates;
 mod kernels;
 mod lookup;
+mod masked;
 pub(crate) mod placed;
 mod scatter;
 mod walk;
@@ -78,12 +79,12 @@ impl Ready {
 
     /// An error if there is no memory for the copies that a run makes, while nothing is written yet.
     fn check_room(&self, plan: &IndexPlan) -> Result<()> {
-        let whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
+        let whole = self.moves_whole(plan)?;
         for (i, tensor) in self.operands.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.tensor()?))) {
             let is_index = plan.indices.iter().any(|index| index.operand == i);
             let is_copied = match is_index {
                 true => tensor.may_share(&self.output) || plan.flat && !tensor.is_contiguous(),
-                false => !self.suits(tensor, self.output.dtype, whole),
+                false => !self.suits(tensor, self.output.dtype, if i == 0 { whole } else { plan.flat }),
             };
             if is_copied {
                 tensor.check_room()?;
@@ -110,6 +111,15 @@ impl Ready {
         if plan.transfer == Transfer::Gather { self.tensor(0) } else { Ok(&self.output) }
     }
 
+    /// True if a base that is indexed as a whole has to lie in one piece: each index is taken apart otherwise, which
+    /// takes as long as the copy of this many elements and back.
+    fn moves_whole(&self, plan: &IndexPlan) -> Result<bool> {
+        const COPIED_PER_INDEX: usize = 8;
+        let is_whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
+        let points = placed::product(plan.axes.iter().map(|axis| axis.size as usize));
+        Ok(is_whole && points.saturating_mul(COPIED_PER_INDEX) > self.base(plan)?.numel())
+    }
+
     /// Looks at all indices.
     ///
     /// # Safety
@@ -129,9 +139,14 @@ impl Ready {
             let tensor = self.tensor(index.operand)?.clone();
             let (size, step, dim) = match index.of {
                 Indexes::Dim(d) => (base.sizes[d], base.step(d), Some(d)),
-                Indexes::Elements => (base.numel() as i64, base.dtype.size() as isize, None),
+                Indexes::Elements if base.is_contiguous() => (base.numel() as i64, base.dtype.size() as isize, None),
+                Indexes::Elements => (base.numel() as i64, 1, None),
             };
-            Ok(Lookup { data: tensor.data, tensor, size, range: index.range, step, arg: index.arg, dim, level })
+            let mut dims = SmallVec::new();
+            if index.of == Indexes::Elements && !base.is_contiguous() {
+                dims.extend((0..base.sizes.len()).rev().map(|d| (base.sizes[d] as u64, base.step(d))));
+            }
+            Ok(Lookup { data: tensor.data, tensor, size, range: index.range, step, dims, arg: index.arg, dim, level })
         };
         plan.indices.iter().map(lookup).collect()
     }
@@ -182,7 +197,7 @@ impl Ready {
     ///
     /// E2, E3.
     unsafe fn gather(&self, plan: &IndexPlan, copies: &mut Copies) -> Result<()> {
-        let whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
+        let whole = self.moves_whole(plan)?;
         // SAFETY: P1, E2.
         let base = unsafe { self.suited(self.tensor(0)?, self.output.dtype, whole, copies) }?;
         let to = self.writable(false, copies)?;

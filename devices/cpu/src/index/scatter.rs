@@ -6,7 +6,7 @@ use super::placed::{Argument, Own, Placed};
 use super::walk::{Walk, WalkAxis};
 use super::{Copies, Ready};
 use monomorph_core::{DType, Result, Scalar};
-use monomorph_ops::index::{Combine, IndexPlan, Indexes, Scatter, Start, Written};
+use monomorph_ops::index::{Combine, IndexPlan, Scatter, Start, Written};
 use smallvec::SmallVec;
 
 impl Ready {
@@ -15,7 +15,7 @@ impl Ready {
     /// E2, E3.
     pub(super) unsafe fn scatter(&self, plan: &IndexPlan, how: Scatter, copies: &mut Copies) -> Result<()> {
         let Scatter { start, values, scale, combine, include_self, wide } = how;
-        let whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
+        let whole = self.moves_whole(plan)?;
         let output = self.writable(whole, copies)?;
         let base = match output.dtype {
             DType::F16 | DType::BF16 if wide => copies.keep(output.zeroed(DType::F32)?),

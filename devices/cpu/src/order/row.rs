@@ -136,14 +136,19 @@ impl<U: Word, I: Item> RowWork<U, I> {
     }
 
     fn median(&mut self, row: Row<'_, U>, skips_nan: bool) {
-        let nan = self.keys.nan();
-        let is_nan = |x: &U| Some(self.keys.key(*x)) == nan;
         let mut count = row.elements.len();
-        if nan.is_some() {
-            if !skips_nan && let Some(place) = row.elements.iter().position(is_nan) {
+        if let Some(nan) = self.keys.nan() {
+            // Counted side by side: mostly there is none to look for.
+            let mut nans = 0_usize;
+            self.keys.each(row.elements, |key| nans += usize::from(key == nan));
+            let is_nan = |x: &U| self.keys.key(*x) == nan;
+            if nans > 0
+                && !skips_nan
+                && let Some(place) = row.elements.iter().position(is_nan)
+            {
                 return row.one(place);
             }
-            count -= row.elements.iter().filter(|x| is_nan(x)).count();
+            count -= nans;
         }
         let middle = count.saturating_sub(1) / 2;
         self.itemize(&row);

@@ -2,9 +2,11 @@
 
 use super::frame::Real;
 use super::output::{Output, each_row, each_run};
+use crate::half_bits::{bf16_to_f32, f16_to_f32};
 use crate::scratch::scratch;
-use monomorph_core::{ErrorKind, Result};
+use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_ops::rows::{Channels, Reduction};
+use std::ops::Range;
 
 /// Elements that a thread does at a time.
 const RUN: usize = 4096;
@@ -44,32 +46,55 @@ fn put<T: Real>(number: f64, out: &mut Output) {
     each_run(1, 1, [out.parts::<T>()], |_, [out]| out.iter_mut().for_each(|out| *out = T::of(number)));
 }
 
-/// Where the element of a target is.
-fn place(Channels { c, s, .. }: Channels, i: usize, target: i64) -> usize {
-    (i / s * c + target as usize) * s + i % s
+/// Numbers of which only a few are looked at, so that halves are widened one by one.
+#[derive(Clone, Copy)]
+pub(super) enum Numbers<'a, T> {
+    /// In the dtype that is computed in.
+    Plain(&'a [T]),
+    /// Numbers of this dtype as they lie in memory.
+    Halves(DType, &'a [u16]),
+}
+
+impl<T: Real> Numbers<'_, T> {
+    fn at(&self, i: usize) -> f64 {
+        match *self {
+            Numbers::Plain(x) => x[i].wide(),
+            Numbers::Halves(DType::F16, x) => f16_to_f32(x[i]).into(),
+            Numbers::Halves(_, x) => bf16_to_f32(x[i]).into(),
+        }
+    }
 }
 
 pub(super) fn nll<T: Real>(
-    channels: Channels,
+    Channels { c, s, .. }: Channels,
     reduction: Reduction,
     ignore: i64,
-    (x, targets, weight): (&[T], &[i64], &[T]),
+    (x, targets, weight): (Numbers<'_, T>, &[i64], &[T]),
     [out, total]: [&mut Output; 2],
 ) {
-    let loss = |i: usize| match targets[i] {
-        target if target == ignore => (0.0, 0.0),
-        target => {
+    // Of the places of planes from one on, one after the other.
+    let losses = |range: Range<usize>| {
+        let (mut row, mut at) = (range.start / s.max(1) * c * s, range.start % s.max(1));
+        targets[range].iter().map(move |&target| {
+            let place = row + at;
+            at += 1;
+            if at == s {
+                (row, at) = (row + c * s, 0);
+            }
+            if target == ignore {
+                return (0.0, 0.0);
+            }
             let weight = weight_of(weight, target);
-            (-weight * x[place(channels, i, target)].wide(), weight)
-        }
+            (-weight * x.at(place + target as usize * s), weight)
+        })
     };
     if reduction == Reduction::None {
         put::<T>(0.0, total);
         return each_run(targets.len(), RUN, [out.parts::<T>()], |range, [out]| {
-            range.zip(out).for_each(|(i, out)| *out = T::of(loss(i).0));
+            losses(range).zip(out).for_each(|((loss, _), out)| *out = T::of(loss));
         });
     }
-    let (sum, weights) = (0..targets.len()).map(loss).fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+    let (sum, weights) = losses(0..targets.len()).fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
     put::<T>(weights, total);
     put::<T>(if reduction == Reduction::Mean { sum / weights } else { sum }, out);
 }

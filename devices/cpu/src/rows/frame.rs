@@ -4,11 +4,12 @@ use crate::dense::Plain;
 use crate::isa::{Isa, Kernel, Level};
 use crate::rounding::Rounded;
 use crate::scalar::Lane;
+use bytemuck::Pod;
 use monomorph_ops::algebra::{Exponential, Hyperbolic, Logarithm};
 use num_traits::Float;
 
 /// float32 or float64.
-pub(super) trait Real: Plain + Float + Default + Rounded {
+pub(super) trait Real: Plain + Pod + Float + Default + Rounded {
     /// e to the power of it.
     fn exp_at<I: Isa>(self) -> Self;
 

@@ -20,7 +20,7 @@ mod softmax;
 use crate::dense::Dense;
 use crate::device::Cpu;
 use crate::isa::Level;
-use classes::Margin;
+use classes::{Margin, Numbers};
 use frame::Real;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
@@ -34,6 +34,8 @@ pub struct Ready {
     inputs: SmallVec<[Dense; 5]>,
     outputs: SmallVec<[Output; 3]>,
     level: Level,
+    /// The dtype of the first input, if that is read as it lies though it is not computed in.
+    halves: Option<DType>,
 }
 
 // SAFETY: every element of the inputs is in bounds, and every one of the outputs is written: an `Output` writes all.
@@ -52,6 +54,12 @@ unsafe impl<F: RowsFn> Executes<Rows<F>> for Cpu {
         // SAFETY: E2: the outputs are borrowed as long as this runs.
         ready.outputs.iter().try_for_each(|output| unsafe { output.deliver() })
     }
+}
+
+/// The half dtype of a first input of which a kernel reads so few elements that it is not converted.
+fn halves_of(task: Task, inputs: &RowsInputs<'_>) -> Option<DType> {
+    let dtype = inputs.operands().first()?.dtype()?;
+    (matches!(task, Task::NllLoss { .. }) && matches!(dtype, DType::F16 | DType::BF16)).then_some(dtype)
 }
 
 /// Whether a kernel goes by contents that have to be looked at first.
@@ -75,18 +83,23 @@ impl Ready {
     /// E1, E2.
     unsafe fn new(plan: &RowsPlan, inputs: &RowsInputs<'_>, outputs: &Outputs<'_>, count: usize) -> Result<Ready> {
         let level = crate::level()?;
-        let dense = |operand: &Operand<'_>| {
-            let is_index = operand.dtype().is_some_and(|dtype| dtype.is_integral(true));
+        let halves = halves_of(plan.task, inputs);
+        let dense = |(i, operand): (usize, &Operand<'_>)| {
+            let dtype = match (operand.dtype(), halves) {
+                (Some(dtype), _) if dtype.is_integral(true) => DType::I64,
+                (_, Some(dtype)) if i == 0 => dtype,
+                _ => plan.dtype,
+            };
             // SAFETY: E2: the operands are borrowed as long as the result lives.
-            unsafe { Dense::new(operand, if is_index { DType::I64 } else { plan.dtype }, plan.copies) }
+            unsafe { Dense::new(operand, dtype, plan.copies) }
         };
         let inputs = match plan.task {
             Task::Nothing => SmallVec::new(),
-            _ => inputs.operands().iter().map(dense).collect::<Result<_>>()?,
+            _ => inputs.operands().iter().enumerate().map(dense).collect::<Result<_>>()?,
         };
         // SAFETY: E2, and inputs that share memory with an output were copied.
         let outputs = (0..count).map(|i| unsafe { Output::new(outputs, i, plan.dtype) }).collect::<Result<_>>()?;
-        let mut ready = Ready { inputs, outputs, level };
+        let mut ready = Ready { inputs, outputs, level, halves };
         if is_checked(plan.task) {
             // SAFETY: E2: the operands are borrowed.
             unsafe { ready.load() }?;
@@ -143,7 +156,7 @@ impl Ready {
 
     fn run<T: Real>(&mut self, plan: &RowsPlan) -> Result<()> {
         self.check::<T>(plan)?;
-        let Ready { inputs, outputs, level } = self;
+        let Ready { inputs, outputs, level, halves } = self;
         let input = |i: usize| inputs.get(i).map_or(&[][..], Dense::elements::<T>);
         let indices = |i: usize| inputs.get(i).map_or(&[][..], Dense::elements::<i64>);
         match (plan.task, &mut outputs[..]) {
@@ -182,7 +195,11 @@ impl Ready {
                 channels::weight_norm(*level, channels, [input(0), input(1)], [w, norms])?;
             }
             (Task::NllLoss { channels, reduction, ignore }, [out, total]) => {
-                classes::nll(channels, reduction, ignore, (input(0), indices(1), input(2)), [out, total]);
+                let x = match halves {
+                    Some(dtype) => Numbers::Halves(*dtype, inputs.first().map_or(&[], Dense::elements::<u16>)),
+                    None => Numbers::Plain(input(0)),
+                };
+                classes::nll(channels, reduction, ignore, (x, indices(1), input(2)), [out, total]);
             }
             (Task::NllLossBackward { channels, reduction, ignore }, [out]) => {
                 let inputs = (input(0), indices(2), input(3), input(4));
@@ -206,7 +223,7 @@ impl Ready {
             (Task::CrossEntropies { n, rounded }, [out]) => {
                 entropy::cross_entropies(*level, n, rounded, [input(0), input(1)], out);
             }
-            (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(rows, columns, p, input(0), out),
+            (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(*level, [rows, columns], p, input(0), out)?,
             (Task::PdistBackward { rows, columns, p }, [out]) => {
                 pairs::backward(rows, columns, p, [0, 1, 2].map(input), out);
             }

@@ -8,17 +8,27 @@ use super::{IndexInputs, Indexed};
 use crate::copies::{clone_tensor, reshape};
 use crate::functions::{narrow, new_zeros};
 use crate::kernels::AllKernels;
+use crate::order::check_overlap;
 use crate::table::native;
 use crate::view::expand;
 use monomorph_core::overlap::{self, Place, Shared};
 use monomorph_core::strides::broadcast_sizes;
-use monomorph_core::structured::{Functional, Operand, Out, OutputSink, call, in_place};
-use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
+use monomorph_core::structured::{Functional, Operand, Out, OutputSink, SinkState, StructuredOp, call, in_place};
+use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Options, Result, Tensor, observe};
 
 fn check_mask<D: AllKernels>(mask: &Tensor<D>) -> Result<()> {
     match mask.dtype() {
         DType::Bool => Ok(()),
         got => Err(ErrorKind::DTypeNotSupported { what: "argument mask has dtype", got, accepted: "bool" }.into()),
+    }
+}
+
+/// The same, and an error for elements of another dtype.
+fn check_source<D: AllKernels>(this: &Tensor<D>, mask: &Tensor<D>, source: &Tensor<D>) -> Result<()> {
+    check_mask(mask)?;
+    match (source.dtype(), this.dtype()) {
+        (got, want) if got == want => Ok(()),
+        (got, want) => Err(ErrorKind::DTypeMismatch { arg: "source", got, want }.into()),
     }
 }
 
@@ -87,11 +97,7 @@ pub fn masked_scatter_<'a, D: AllKernels>(
 ) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("masked_scatter_", [this.geometry(), mask.geometry(), source.geometry()]);
     let mut make = || {
-        check_mask(mask)?;
-        if this.dtype() != source.dtype() {
-            let (got, want) = (source.dtype(), this.dtype());
-            return Err(ErrorKind::DTypeMismatch { arg: "source", got, want }.into());
-        }
+        check_source(this, mask, source)?;
         super::overlap::check_single(this.geometry())?;
         let at = places(&expanded(mask, this.sizes())?)?;
         if at.numel() > source.numel() {
@@ -111,14 +117,60 @@ pub fn masked_scatter_<'a, D: AllKernels>(
     Ok(this)
 }
 
+/// A tensor in which the elements of another stand, in their order, where a mask holds.
+pub struct MaskedScatter;
+
+/// The inputs of a call.
+///
+/// Invariant: the tensor and the mask, which is bool, have the same sizes, and the source has the tensor's dtype.
+pub struct MaskedScatterInputs<'t>([Operand<'t>; 3]);
+
+impl<'t> MaskedScatterInputs<'t> {
+    /// The tensor, the mask, and the source.
+    pub fn operands(&self) -> &[Operand<'t>; 3] {
+        &self.0
+    }
+}
+
+/// What a device needs besides the operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MaskedScatterPlan {
+    /// The output may overwrite an operand, so those are to be copied first.
+    pub copies: bool,
+}
+
+impl StructuredOp for MaskedScatter {
+    const NAME: &'static str = "masked_scatter";
+    const OUTPUTS: usize = 1;
+    type Inputs<'t> = MaskedScatterInputs<'t>;
+    type Plan = MaskedScatterPlan;
+    type Home = Self;
+
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
+        &inputs.0
+    }
+
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+        let this = &inputs.0[0];
+        let device = this.tensor().map_or(DeviceId::CPU, |t| t.device());
+        let options = Options::new(this.dtype().unwrap_or(DType::F32), device);
+        sink.set_output_contiguous(0, this.sizes(), options, None)?;
+        let (_, copies) = check_overlap(&inputs.0, sink, false)?;
+        *plan = MaskedScatterPlan { copies };
+        Ok(())
+    }
+}
+
 /// `masked_scatter`: of a contiguous copy, broadcast with the mask.
 pub fn masked_scatter<D: AllKernels>(this: &Tensor<D>, mask: &Tensor<D>, source: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("masked_scatter", [this.geometry(), mask.geometry(), source.geometry()]);
     let make = || {
         let sizes = broadcast_sizes(this.sizes(), mask.sizes())?;
-        let mut copy = clone_tensor(&expanded(this, &sizes)?, Some(MemoryFormat::Contiguous))?;
-        masked_scatter_(&mut copy, mask, source)?;
-        Ok(copy)
+        check_source(this, mask, source)?;
+        let (this, mask) = (expanded(this, &sizes)?, expanded(mask, &sizes)?);
+        let inputs = MaskedScatterInputs([(&this).into(), (&mask).into(), source.into()]);
+        let [result] = call::<MaskedScatter, D, _>(&inputs, Functional::<D, 1>::default())?;
+        Ok(result)
     };
     make().map_err(|e: Error| e.called("masked_scatter"))
 }
@@ -145,6 +197,8 @@ pub fn masked_scatter_backward<D: AllKernels>(
 
 native! {
     family: Masked, functions: crate::kernels::AllKernels;
+
+    structured: MaskedScatter;
 
     /// The elements at which the mask holds, in row-major order, as one dimension.
     ///
