@@ -177,7 +177,7 @@ pub fn linalg_cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: i64) 
     };
     let product = |i, j| calls.mul(turned(a, i)?, turned(b, j)?);
     let result = calls.sub(product(1, 2)?, product(2, 1)?)?;
-    if result.is_contiguous() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
+    if result.geometry().is_canonical() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
 }
 
 /// `cross`: along the first dimension of size 3 where none is named.
