@@ -123,9 +123,11 @@ impl Ready {
                         values[groups..groups + n].copy_from_slice(block);
                         groups += n;
                     }
+                    // Each is written, and kept if it begins a group: there are no branches to mispredict, and no reads
+                    // to wait for.
                     _ => {
-                        for (&x, begins) in block.iter().zip(begins) {
-                            values[groups] = if begins { x } else { values[groups] };
+                        for (&x, &begins) in block.iter().zip(&begins) {
+                            values[groups] = x;
                             groups += usize::from(begins);
                         }
                     }
