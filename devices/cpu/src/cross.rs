@@ -6,9 +6,12 @@ use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level, Portable};
 use crate::left_out::no_kernel;
 use crate::scalar::Lane;
+#[cfg(feature = "halves")]
 use half::{bf16, f16};
+#[cfg(feature = "complex")]
+use monomorph_core::Complex;
 use monomorph_core::structured::{Executes, Outputs};
-use monomorph_core::{Complex, DType, Result};
+use monomorph_core::{DType, Result};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::algebra::Num;
 use monomorph_ops::cross::{Cross, CrossInputs, CrossPlan};

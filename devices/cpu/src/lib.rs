@@ -32,6 +32,7 @@ pub mod memory;
 mod offsets;
 mod order;
 mod pad_gradient;
+mod planes;
 pub mod pointwise;
 mod pooling;
 mod processor;

@@ -2,19 +2,13 @@
 //! shows. A line is three runs at most, one forward within the edges and one beyond each, so that places are found
 //! without a look at each of them.
 
-use crate::columns::{Added, add_line};
 use crate::dense::Dense;
 use crate::device::Cpu;
-use crate::element::store;
-use crate::isa::{Isa, Kernel, Level};
-use crate::left_out::no_kernel;
-use half::{bf16, f16};
+use crate::isa::Level;
+use crate::planes::{Added, PlaneSum, Planes, add_line};
 use monomorph_core::structured::{Executes, Outputs};
-use monomorph_core::{Complex, DType, Result};
-use monomorph_iter::{GRAIN, is_parallel, share};
-use monomorph_ops::pad_gradient::{PadGradient, PadGradientInputs, PadGradientPlan, ShownRun};
-use std::marker::PhantomData;
-use std::ops::Range;
+use monomorph_core::{DType, Result};
+use monomorph_ops::pad_gradient::{PadGradient, PadGradientInputs, PadGradientPlan, ShownAxis, ShownRun};
 
 /// A call bound to memory.
 #[derive(Debug)]
@@ -35,7 +29,7 @@ unsafe impl Executes<PadGradient> for Cpu {
 
     unsafe fn ready(plan: &PadGradientPlan, inputs: &PadGradientInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
         let dtype = outputs.geometry(0).dtype();
-        planes_kernel(dtype).ok_or_else(|| no_kernel(dtype, "others"))?;
+        Planes::<PadGradientPlan>::check(dtype)?;
         // SAFETY: E2: the gradient is borrowed as long as the result lives; the strides are dense ones of its sizes.
         let grad = unsafe { Dense::in_strides(inputs.grad(), dtype, plan.copies, &plan.strides) }?;
         Ok(Ready { level: crate::level()?, dtype, grad, output: outputs.data(0) })
@@ -48,90 +42,28 @@ unsafe impl Executes<PadGradient> for Cpu {
         }
         // SAFETY: E2: the gradient is borrowed.
         unsafe { ready.grad.load() }?;
-        let Some(kernel) = planes_kernel(ready.dtype) else { return Err(no_kernel(ready.dtype, "others").into()) };
-        let image = plan.axes.iter().map(|axis| axis.size as usize).product::<usize>() * plan.inner;
-        let shown = plan.axes.iter().map(|axis| axis.shown() as usize).product::<usize>() * plan.inner;
-        let call = Planes { plan, grad: ready.grad.start(), output: ready.output, image, shown };
-        let together =
-            if is_parallel(plan.planes * shown, GRAIN) { (GRAIN / shown.max(1)).max(1) } else { plan.planes };
-        let level = ready.level;
-        share(plan.planes.div_ceil(together), |piece| {
-            let planes = piece * together..plan.planes.min((piece + 1) * together);
-            // SAFETY: G1, G2: the gradient has as many elements, and the output, of whose planes each is one piece's.
-            unsafe { kernel(level, &call, planes) };
-        });
-        Ok(())
+        let places = |of: fn(&ShownAxis) -> i64| plan.axes.iter().map(|axis| of(axis) as usize).product::<usize>();
+        let (written, read) = (places(|axis| axis.size) * plan.inner, places(ShownAxis::shown) * plan.inner);
+        let (from, to) = (ready.grad.start(), ready.output);
+        let planes = Planes { sum: plan, count: plan.planes, from, read, to, written };
+        // SAFETY: P1, P2: the gradient and the output have as many elements.
+        unsafe { planes.run(ready.level, ready.dtype) }
     }
 }
 
-/// What the threads of a call share. Invariants:
-/// * G1: `grad` are dense elements of the dtype, `shown` for each plane, which nobody writes;
-/// * G2: so is `output`, with `image` for each plane, which nobody else uses.
-struct Planes<'a> {
-    plan: &'a PadGradientPlan,
-    grad: *const u8,
-    output: *mut u8,
-    image: usize,
-    shown: usize,
-}
-
-// SAFETY: threads read the gradient, and write planes of their own.
-unsafe impl Sync for Planes<'_> {}
-
-/// Computes planes. Unsafe to call: G1, G2 for a dtype, whose kernel it is, and these planes of the output are nobody
-/// else's.
-type PlanesKernel = unsafe fn(Level, &Planes<'_>, Range<usize>);
-
-fn planes_kernel(dtype: DType) -> Option<PlanesKernel> {
-    Some(match dtype {
-        #[cfg(feature = "halves")]
-        DType::F16 => sums::<f16>,
-        #[cfg(feature = "halves")]
-        DType::BF16 => sums::<bf16>,
-        DType::F32 => sums::<f32>,
-        DType::F64 => sums::<f64>,
-        #[cfg(feature = "complex")]
-        DType::C64 => sums::<Complex<f32>>,
-        #[cfg(feature = "complex")]
-        DType::C128 => sums::<Complex<f64>>,
-        _ => return None,
-    })
-}
-
-/// # Safety
-///
-/// G1, G2 for elements of `C`; nobody else uses these planes of the output.
-unsafe fn sums<C: Added>(level: Level, of: &Planes<'_>, planes: Range<usize>) {
-    level.enter(Sums::<C>(of, planes, PhantomData));
-}
-
-struct Sums<'a, C>(&'a Planes<'a>, Range<usize>, PhantomData<C>);
-
-impl<C: Added, I: Isa> Kernel<I> for Sums<'_, C> {
-    type Home = C;
-    type Output = ();
-
+impl PlaneSum for PadGradientPlan {
     #[inline(always)]
-    fn run(self, _: I) {
-        let Sums(call, planes, _) = self;
-        let (PadGradientPlan { axes: [depth, height, width], inner, .. }, size) = (call.plan, size_of::<C::Stored>());
-        let line = width.size as usize * inner * size;
-        for plane in planes {
-            let image = call.output.wrapping_add(plane * call.image * size);
-            let mut from = call.grad.wrapping_add(plane * call.shown * size);
-            for i in 0..call.image {
-                // SAFETY: an element of the plane (G2).
-                unsafe { store::<C>(image, i, C::ZERO) };
-            }
-            for z in depth.places() {
-                for y in height.places() {
-                    let to = image.wrapping_add((z * height.size + y) as usize * line);
-                    for run in &width.runs {
-                        // SAFETY: G1, G2: the run is one of a line of the gradient, and shows places within a line of
-                        // the output.
-                        unsafe { add_run::<C>(from, to, *run, *inner) };
-                        from = from.wrapping_add(run.length as usize * inner * size);
-                    }
+    unsafe fn add<C: Added>(&self, from: *const u8, to: *mut u8) {
+        let (PadGradientPlan { axes: [depth, height, width], inner, .. }, mut from) = (self, from);
+        let size = inner * size_of::<C::Stored>();
+        for z in depth.places() {
+            for y in height.places() {
+                let to = to.wrapping_add((z * height.size + y) as usize * width.size as usize * size);
+                for run in &width.runs {
+                    // SAFETY: P1, P2: the run is one of a line of the gradient, and shows places within a line of the
+                    // output.
+                    unsafe { add_run::<C>(from, to, *run, *inner) };
+                    from = from.wrapping_add(run.length as usize * size);
                 }
             }
         }

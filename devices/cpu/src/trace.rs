@@ -4,9 +4,12 @@ use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::element::{CpuElement, load, store};
 use crate::left_out::no_kernel;
+#[cfg(feature = "halves")]
 use half::{bf16, f16};
+#[cfg(feature = "complex")]
+use monomorph_core::Complex;
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{Complex, DType, Result};
+use monomorph_core::{DType, Result};
 use monomorph_ops::reductions::trace::{Trace, TraceInputs, TracePlan};
 
 /// A call bound to memory.
