@@ -3,7 +3,7 @@
 
 use super::callees::Callees;
 use super::steps::Steps;
-use super::tensor;
+use super::{operand, tensor};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result, Scalar};
@@ -30,7 +30,10 @@ pub fn sum_to_size(calls: &Calls<'_>, this: &IValue, sizes: &[i64]) -> Result<An
 
 /// `count_nonzero.dim_IntList`.
 pub fn count_nonzero_along(calls: &Calls<'_>, this: &IValue, dims: &[i64]) -> Result<AnyTensor> {
-    let counted = calls.binary("ne.Scalar", this.clone(), 0i64)?;
+    let counted = match operand(this).dtype() {
+        Some(DType::Bool) => tensor(this, "self")?.clone(),
+        _ => calls.binary("ne.Scalar", this.clone(), 0i64)?,
+    };
     calls.sum(counted, dims, false)
 }
 
