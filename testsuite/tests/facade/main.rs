@@ -5,6 +5,7 @@ mod advice;
 mod again;
 mod aliasing;
 mod attended;
+mod blocks;
 mod boxed;
 mod c_text;
 mod cells;
