@@ -42,13 +42,11 @@ struct Rows<'a, T> {
     log: Option<DType>,
 }
 
-/// The value of a dtype that is nearest to this one, if there is a dtype.
-#[inline(always)]
-fn nearest<T: Rounded>(x: T, dtype: Option<DType>) -> T {
-    match dtype {
-        Some(DType::F16) => x.to_f16(),
-        Some(DType::BF16) => x.to_bf16(),
-        _ => x,
+/// Rounds numbers to a half dtype. Not inlined: in the loop of the logarithms that would keep these from being vectors.
+#[inline(never)]
+fn round_each<T: Rounded>(numbers: &mut [T], dtype: DType) {
+    for x in numbers {
+        *x = if dtype == DType::F16 { x.to_f16() } else { x.to_bf16() };
     }
 }
 
@@ -97,7 +95,17 @@ impl<T: Real> Work for Rows<'_, T> {
 fn logs<T: Real, I: Isa, const N: usize>(totals: &[f64; N], rounded: Option<DType>) -> [T; N] {
     let mut logs = [T::zero(); N];
     for (log, &total) in logs.iter_mut().zip(totals) {
-        *log = nearest(nearest(T::of(total), rounded).log_at::<I>(), rounded);
+        *log = T::of(total);
+    }
+    let halves = rounded.filter(|dtype| matches!(dtype, DType::F16 | DType::BF16));
+    if let Some(dtype) = halves {
+        round_each(&mut logs, dtype);
+    }
+    for log in &mut logs {
+        *log = log.log_at::<I>();
+    }
+    if let Some(dtype) = halves {
+        round_each(&mut logs, dtype);
     }
     logs
 }
