@@ -87,7 +87,7 @@ impl<V: HasReal + Exponential> Map<V> for MishFn {
     }
 }
 
-pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second() }
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of(1) }
 impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {

@@ -8,6 +8,7 @@ pub mod clamp;
 pub mod classification;
 pub mod comparison;
 pub mod cross;
+pub mod difference_losses;
 pub mod exponential;
 pub mod extrema;
 pub mod float_power;

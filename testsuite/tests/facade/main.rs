@@ -15,6 +15,7 @@ mod convolved;
 mod corners;
 mod declared;
 mod derivatives;
+mod difference_losses;
 mod edges;
 mod exchange;
 mod extremes;

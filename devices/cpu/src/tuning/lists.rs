@@ -51,6 +51,10 @@ tuned! {
     comparison {
         [LIGHT] EqFn NeFn LtFn LeFn GtFn GeFn;
     }
+    difference_losses {
+        [LIGHT] MseLossFn MseLossBackwardFn HuberLossBackwardFn;
+        [LIGHT HALVES_AS_F32] SmoothL1LossFn SmoothL1LossBackwardFn HuberLossFn;
+    }
     exponential {
         [HALVES_AS_F32] ExpFn LogFn TanhFn SigmoidFn ErfFn Exp2Fn Expm1Fn ErfcFn ErfinvFn;
     }

@@ -1,7 +1,6 @@
-//! Losses that are composed of elementwise operators: of the differences of two tensors (`differences`), of
-//! probabilities (`likelihoods`), of vectors and signs (`vectors`). Owns how the losses of elements become one.
+//! Losses that are composed of elementwise operators: of probabilities (`likelihoods`), of vectors and
+//! signs (`vectors`). Owns how the losses of elements become one.
 
-pub mod differences;
 pub mod likelihoods;
 pub mod vectors;
 
@@ -10,7 +9,7 @@ use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result};
 
 /// What is made of the losses of elements: their mean (1), their sum (2), or nothing.
-pub(super) fn reduced(calls: &Calls<'_>, losses: AnyTensor, reduction: i64) -> Result<AnyTensor> {
+pub(crate) fn reduced(calls: &Calls<'_>, losses: AnyTensor, reduction: i64) -> Result<AnyTensor> {
     match reduction {
         1 => calls.tensor("mean", [losses.into(), IValue::None]),
         2 => calls.tensor("sum", [losses.into(), IValue::None]),

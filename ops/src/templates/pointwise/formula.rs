@@ -260,6 +260,7 @@ from_args! {
     Same<2>, Numbers<3>: (A B; p q r) => Numbers([p, q, r]);
     Same<3>, (): (A B C;) => ();
     Same<3>, Number: (A B C; p) => Number(p);
+    Same<3>, Numbers<2>: (A B C; p q) => Numbers([p, q]);
     MaskAndTwo, (): (A B C;) => ();
     // A gradient behind the operands of its formula.
     Joined<Same<1>, Same<2>>, (): (A B;) => ();

@@ -271,6 +271,7 @@ fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike)
         || (rule.output == OutputKind::Magnitude && compute.is_complex())
         || (rule.wide_scalar && is_half(compute) && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
         || (rule.linear_number && numbers & 1 == 1)
+        || (rule.row_major && !alike.is_row_major())
         // Of dimensions that have any stride, `empty_like` keeps it.
         || (rule.like_input(compute).is_some() && !alike.geometry(operands)?.is_ample())
         || (rule.flags.promotes_to_float() && compute.is_integral(true))
@@ -304,7 +305,8 @@ fn plan_any(
     rule.check_domain(compute)?;
     let mut flags = rule.flags;
     let number_first = rule.linear_number && operands.first().is_some_and(Operand::is_wrapped);
-    flags = flags.with_linear_order(flags.is_linear() || number_first);
+    let new = out.is_none() && sink.form() == Form::Functional;
+    flags = flags.with_linear_order(flags.is_linear() || number_first || (rule.row_major && new));
     let result = match rule.output {
         OutputKind::Common => compute,
         OutputKind::Truth => DType::Bool,
@@ -330,8 +332,7 @@ fn plan_any(
     }
     // What is cast at the end is copied into the output, which a copy does not do over itself.
     flags = flags.with_overlap_check(flags.checks_overlap() || out.is_some_and(|own| own != result));
-    let new = out.is_none() && sink.form() == Form::Functional;
-    let own = if rule.dtype_of_second && new { operands.get(1).and_then(Operand::geometry) } else { None };
+    let own = rule.dtype_of.filter(|_| new).and_then(|operand| operands.get(usize::from(operand))?.geometry());
     let own = own.map(Geometry::dtype);
     if let Some(to) = own.filter(|&to| !result.can_cast(to)) {
         return Err(ErrorKind::Cast { from: result, to }.into());
@@ -397,7 +398,8 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
     let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
     let is_rounded = |&number: &Scalar| stored(number, compute).to_f64() != number.to_f64();
     let stored = F::RULE.stored_numbers && is_half(compute) && params.iter().any(is_rounded);
-    let cast = F::RULE.dtype_of_second && operands.get(1).is_some_and(|second| second.dtype() != Some(compute));
+    let given = F::RULE.dtype_of.and_then(|operand| operands.get(usize::from(operand)));
+    let cast = given.is_some_and(|operand| operand.dtype() != Some(compute));
     (!wide && !stored && !cast && F::FAULT.is_none() && !refused).then_some(compute)
 }
 

@@ -40,8 +40,10 @@ pub struct Rule {
     /// An operand, and a bit `d as usize` for each compute dtype `d` with which a new output is laid out as
     /// `empty_like` of it would be: PyTorch allocates it so before it looks at the strides.
     pub(super) like_input: (u8, u16),
-    /// A new output has the dtype of the second operand, if the result may be cast to it.
-    pub(super) dtype_of_second: bool,
+    /// A new output has the dtype of that operand, if the result may be cast to it.
+    pub(super) dtype_of: Option<u8>,
+    /// A new output is row-major whatever the strides of the operands: PyTorch allocates it before it looks at them.
+    pub(super) row_major: bool,
     /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor
     /// would be.
     pub(super) stored_numbers: bool,
@@ -64,7 +66,8 @@ impl Rule {
             wide_scalar: false,
             linear_number: false,
             like_input: (0, 0),
-            dtype_of_second: false,
+            dtype_of: None,
+            row_major: false,
             stored_numbers: false,
             output: OutputKind::Common,
             domain: 0,
@@ -141,9 +144,14 @@ impl Rule {
         Rule { like_input: (operand, S::MASK), ..self }
     }
 
-    /// The rule for an operator whose new outputs have the dtype of the second operand.
-    pub const fn with_dtype_of_second(self) -> Rule {
-        Rule { dtype_of_second: true, ..self }
+    /// The rule for an operator whose new outputs have the dtype of that operand.
+    pub const fn with_dtype_of(self, operand: u8) -> Rule {
+        Rule { dtype_of: Some(operand), ..self }
+    }
+
+    /// The rule for an operator whose new outputs are row-major, while an output that is resized is not.
+    pub const fn with_row_major_results(self) -> Rule {
+        Rule { row_major: true, ..self }
     }
 
     /// The operand as whose `empty_like` a new output is laid out.
@@ -171,6 +179,7 @@ impl Rule {
             && !self.numbers_promote
             && !self.wide_scalar
             && !self.linear_number
+            && !self.row_major
             && self.like_input.1 == 0
             && !self.flags.is_linear()
     }
@@ -195,9 +204,14 @@ impl Rule {
         self.wide_scalar
     }
 
-    /// Whether a new output has the dtype of the second operand.
-    pub const fn dtype_of_second(&self) -> bool {
-        self.dtype_of_second
+    /// The operand whose dtype a new output has, if it is not the common one.
+    pub const fn dtype_of(&self) -> Option<u8> {
+        self.dtype_of
+    }
+
+    /// Whether a new output is row-major, one that is resized is not.
+    pub const fn has_row_major_results(&self) -> bool {
+        self.row_major
     }
 
     /// Whether a new output is laid out as `empty_like` of an operand would be, for some dtypes.
