@@ -14,6 +14,7 @@ mod operand;
 mod order;
 mod ordered;
 mod plan;
+mod reduced;
 mod share;
 mod tensor_iter;
 mod types;
@@ -23,6 +24,7 @@ pub use config::{Config, Flags, View};
 pub use counter::DimCounter;
 pub use fast::Uniform;
 pub use plan::{MAX_ELEMENTS, build, build_in_stages, build_into, build_over, build_over_into};
+pub use reduced::build_reduction;
 #[cfg(loom)]
 pub use share::share_among;
 pub use share::{is_parallel, pieces, share};

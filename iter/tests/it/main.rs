@@ -6,5 +6,6 @@ mod fuzz;
 mod no_allocation;
 mod readme;
 mod recorded;
+mod reduced;
 mod stages;
 mod support;

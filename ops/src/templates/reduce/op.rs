@@ -8,7 +8,7 @@ use super::rule::TypedRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
 use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result};
-use monomorph_iter::{Config, Flags, TensorIter, View, build_over_into};
+use monomorph_iter::{Config, Flags, TensorIter, View, build_over_into, build_reduction};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -146,6 +146,13 @@ fn iteration(
     keepdim: bool,
     iter: &mut TensorIter,
 ) -> Result<()> {
+    if let Some(input) = operand.geometry().filter(|_| (0..sink.noutputs()).all(|i| sink.existing(i).is_none())) {
+        let dtypes: SmallVec<[DType; 2]> =
+            (0..sink.noutputs()).filter_map(|i| Some(sink.written(i)?.dtype())).collect();
+        if build_reduction(input, &dtypes, mask, iter) {
+            return Ok(());
+        }
+    }
     let shapes: SmallVec<[_; 2]> =
         (0..sink.noutputs()).filter_map(|i| Some(dims::with_reduced(sink.written(i)?, mask, keepdim))).collect();
     let views: SmallVec<[View<'_>; 2]> = shapes
