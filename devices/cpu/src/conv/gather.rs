@@ -3,6 +3,14 @@
 use super::lattice::{Lattice, Tap};
 use crate::tile_product::Number;
 
+/// The part of the run `k..k + length` that is visible, of those that are.
+#[inline]
+fn within((low, high): (usize, usize), k: usize, length: usize) -> (usize, usize) {
+    let end = k + length;
+    let low = low.clamp(k, end);
+    (low, high.clamp(low, end))
+}
+
 /// Writes what one tap sees of one channel at the pixels `start..start + n` to a run; zeros beyond an edge.
 ///
 /// # Safety
@@ -19,16 +27,22 @@ pub(super) unsafe fn row<T: Number>(
 ) {
     let [outer, middle, inner] = &lattice.lines;
     let step = inner.moves.wrapping_mul(steps[2]);
+    let visible = inner.visible(tap.offset[2], 0, inner.count);
     lattice.runs(start, n, |[i, j, k], length, done| {
         let place = [i as isize * outer.moves + tap.offset[0], j as isize * middle.moves + tap.offset[1]];
         let is_inside = (0..outer.bound).contains(&place[0]) && (0..middle.bound).contains(&place[1]);
-        let (low, high) = if is_inside { inner.visible(tap.offset[2], k, length) } else { (k, k) };
+        let (low, high) = if is_inside { within(visible, k, length) } else { (k, k) };
         let to = to.wrapping_add(done);
-        // SAFETY: `low` and `high` lie in `k..k + length`, so each part is within the run of `length` elements, which
-        // is within the `n` that there is room for. Zero bytes are a value of `T`.
-        unsafe { to.write_bytes(0, low - k) };
-        // SAFETY: as said for the part before.
-        unsafe { to.wrapping_add(high - k).write_bytes(0, k + length - high) };
+        // Calls even of no element take time: most runs lie within the edges.
+        if low > k {
+            // SAFETY: `low` and `high` lie in `k..k + length`, so each part is within the run of `length` elements,
+            // which is within the `n` that there is room for. Zero bytes are a value of `T`.
+            unsafe { to.write_bytes(0, low - k) };
+        }
+        if high < k + length {
+            // SAFETY: as said for the part before.
+            unsafe { to.wrapping_add(high - k).write_bytes(0, k + length - high) };
+        }
         if low == high {
             return;
         }
@@ -66,10 +80,11 @@ pub(super) unsafe fn pixels<T: Number>(
     (to, pitch): (*mut T, usize),
 ) {
     let [outer, middle, inner] = &lattice.lines;
+    let visible = inner.visible(tap.offset[2], 0, inner.count);
     lattice.runs(start, n, |[i, j, k], length, done| {
         let place = [i as isize * outer.moves + tap.offset[0], j as isize * middle.moves + tap.offset[1]];
         let is_inside = (0..outer.bound).contains(&place[0]) && (0..middle.bound).contains(&place[1]);
-        let (low, high) = if is_inside { inner.visible(tap.offset[2], k, length) } else { (k, k) };
+        let (low, high) = if is_inside { within(visible, k, length) } else { (k, k) };
         let row = place[0].wrapping_mul(steps[0]).wrapping_add(place[1].wrapping_mul(steps[1]));
         for at in k..k + length {
             let to = to.wrapping_add((done + at - k) * pitch);

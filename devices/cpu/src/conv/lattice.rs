@@ -126,13 +126,16 @@ impl Lattice {
     #[inline]
     pub(super) fn runs(&self, start: usize, n: usize, mut f: impl FnMut([usize; 3], usize, usize)) {
         let [_, rows, columns] = self.counts();
+        // Divided once: a run of few elements takes no longer than a division.
+        let (row, column) = (start / columns.max(1), start % columns.max(1));
+        let mut at = [row / rows.max(1), row % rows.max(1), column];
         let mut done = 0;
         while done < n {
-            let pixel = start + done;
-            let (row, column) = (pixel / columns, pixel % columns);
-            let length = (columns - column).min(n - done);
-            f([row / rows, row % rows, column], length, done);
+            let length = (columns - at[2]).min(n - done);
+            f(at, length, done);
             done += length;
+            let next = at[1] + 1;
+            at = if next == rows { [at[0] + 1, 0, 0] } else { [at[0], next, 0] };
         }
     }
 }
