@@ -8,6 +8,9 @@ use crate::tile_product::Number;
 use monomorph_ops::algebra::{Exponential, Logarithm};
 use num_traits::Float;
 
+/// Rows of which each pass is done before the next: a row does not wait for the largest score of the one before.
+const TOGETHER: usize = 8;
+
 /// float32 or float64.
 pub(super) trait Real: Number + Float {
     /// e to the power of it.
@@ -90,6 +93,13 @@ impl Block {
         if self.causal { (self.query + row + 1).saturating_sub(self.key).min(self.keys) } else { self.keys }
     }
 
+    /// How many keys of the block are computed for a query that sees `visible` of them: whole chunks take no longer
+    /// than parts of them.
+    #[inline(always)]
+    fn computed(&self, visible: usize) -> usize {
+        visible.next_multiple_of(LANES).min(self.keys)
+    }
+
     /// Scores of a row: products times `scale`, plus the mask; and the largest.
     ///
     /// # Safety
@@ -146,32 +156,47 @@ impl<T: Real, I: Isa> Kernel<I> for Soften<'_, T> {
     #[inline(always)]
     fn run(self, _: I) {
         let Soften { block, scale, mask, scores, largest, sums, output, width } = self;
-        for (row, scores) in scores.chunks_exact_mut(block.keys.max(1)).enumerate() {
-            let (scores, hidden) = scores.split_at_mut(block.visible(row));
-            hidden.fill(T::zero());
-            // SAFETY: the promise of the struct.
-            let top = unsafe { block.scores(row, scores, scale, mask) };
-            let top = larger(largest[row], top);
-            if top == T::neg_infinity() {
-                // Nothing is seen yet.
-                scores.fill(T::zero());
-                continue;
+        let keys = block.keys.max(1);
+        for (group, scores) in scores.chunks_mut(keys * TOGETHER).enumerate() {
+            let mut tops = [T::neg_infinity(); TOGETHER];
+            for (r, (scores, top)) in scores.chunks_exact_mut(keys).zip(&mut tops).enumerate() {
+                let row = group * TOGETHER + r;
+                let visible = block.visible(row);
+                let (scores, beyond) = scores.split_at_mut(block.computed(visible));
+                beyond.fill(T::zero());
+                let Some(&first) = scores.first() else { continue };
+                // Hidden ones do not change which is the largest, unless a mask would add to them.
+                scores[visible..].fill(first);
+                let scored = if mask.is_some() { visible } else { scores.len() };
+                // SAFETY: the promise of the struct.
+                let seen = unsafe { block.scores(row, &mut scores[..scored], scale, mask) };
+                scores[visible..].fill(T::neg_infinity());
+                *top = larger(largest[row], seen);
             }
-            let power = |score: &mut T| {
-                *score = (*score - top).exp_at::<I>();
-                *score
-            };
-            let sum = fold(scores, T::zero(), power, |a, b| a + b);
-            let before = std::mem::replace(&mut largest[row], top);
-            if before == T::neg_infinity() {
-                // What is there is zero.
-                sums[row] = sum;
-                continue;
-            }
-            let shrinks = (before - top).exp_at::<I>();
-            sums[row] = sums[row] * shrinks + sum;
-            for x in &mut output[row * width..][..width] {
-                *x = *x * shrinks;
+            for (r, (scores, &top)) in scores.chunks_exact_mut(keys).zip(&tops).enumerate() {
+                let row = group * TOGETHER + r;
+                let scores = &mut scores[..block.computed(block.visible(row))];
+                if top == T::neg_infinity() {
+                    // Nothing is seen yet, or nothing more.
+                    scores.fill(T::zero());
+                    continue;
+                }
+                let power = |score: &mut T| {
+                    *score = (*score - top).exp_at::<I>();
+                    *score
+                };
+                let sum = fold(scores, T::zero(), power, |a, b| a + b);
+                let before = std::mem::replace(&mut largest[row], top);
+                if before == T::neg_infinity() {
+                    // What is there is zero.
+                    sums[row] = sum;
+                    continue;
+                }
+                let shrinks = (before - top).exp_at::<I>();
+                sums[row] = sums[row] * shrinks + sum;
+                for x in &mut output[row * width..][..width] {
+                    *x = *x * shrinks;
+                }
             }
         }
     }
@@ -227,18 +252,18 @@ impl<T: Real, I: Isa> Kernel<I> for Slopes<'_, T> {
         let Slopes { block, scale, mask, scores, slopes, sums, products } = self;
         let keys = block.keys.max(1);
         for (row, (scores, slopes)) in scores.chunks_exact_mut(keys).zip(slopes.chunks_exact_mut(keys)).enumerate() {
-            let n = block.visible(row);
-            let ((scores, hidden), (slopes, beyond)) = (scores.split_at_mut(n), slopes.split_at_mut(n));
-            hidden.fill(T::zero());
-            beyond.fill(T::zero());
+            let visible = block.visible(row);
+            let n = block.computed(visible);
             // SAFETY: the promise of the struct.
-            unsafe { block.scores(row, scores, scale, mask) };
+            unsafe { block.scores(row, &mut scores[..n], scale, mask) };
             let (sum, product) = (sums[row], products[row]);
-            for (score, slope) in scores.iter_mut().zip(slopes) {
+            for (score, slope) in scores[..n].iter_mut().zip(&mut slopes[..n]) {
                 let power = (*score - sum).exp_at::<I>();
                 *score = power;
                 *slope = power * (*slope - product) * scale;
             }
+            scores[visible..].fill(T::zero());
+            slopes[visible..].fill(T::zero());
         }
     }
 }
