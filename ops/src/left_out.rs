@@ -24,10 +24,10 @@ const LINALG: &str = "_cholesky_solve_helper _linalg_check_errors _linalg_det _l
     lu_solve lu_unpack matrix_exp matrix_power orgqr ormqr pinverse slogdet svd triangular_solve";
 
 /// Operators of the feature `random` without their overloads.
-const RANDOM: &str = "alpha_dropout bernoulli binomial cauchy dropout exponential feature_alpha_dropout \
-    feature_dropout geometric log_normal multinomial native_dropout native_dropout_backward normal normal_functional \
-    poisson rand rand_like randint randint_like randn randn_like random randperm rrelu rrelu_with_noise \
-    rrelu_with_noise_functional uniform";
+const RANDOM: &str = "_sample_dirichlet _standard_gamma alpha_dropout bernoulli binomial cauchy dropout exponential \
+    feature_alpha_dropout feature_dropout geometric log_normal multinomial native_dropout native_dropout_backward \
+    normal normal_functional poisson rand rand_like randint randint_like randn randn_like random randperm rrelu \
+    rrelu_with_noise rrelu_with_noise_functional uniform";
 
 /// The feature of the facade that has an operator, if it is one that may be left out.
 pub fn feature_of(name: &str) -> Option<&'static str> {

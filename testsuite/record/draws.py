@@ -55,6 +55,8 @@ SOURCES = {
     "randperm": (FLOATS + INTEGERS[2:], lambda n, d: torch.randperm(n, dtype=getattr(torch, d)) if n < 257 else None),
     "bernoulli_of": (FLOATS, lambda n, d: torch.bernoulli(ramp(n, 11, 0.1, d))),
     "poisson": (FLOATS, lambda n, d: torch.poisson(ramp(n, 41, 1.5, d))),
+    "gamma": (FLOATS[2:], lambda n, d: torch._standard_gamma(ramp(n, 61, 0.13, d))),
+    "dirichlet": (FLOATS[2:], lambda n, d: torch._sample_dirichlet(ramp(3 * n, 7, 0.25, d).reshape(n, 3))),
     "binomial": (FLOATS[2:], lambda n, d: torch.binomial(ramp(n, 61, 3.0, d), ramp(n, 11, 0.1, d))),
     "multinomial": (FLOATS, lambda n, d: torch.multinomial(ramp(n, 7, 0.25, d) + 0.25, max(n // 2, 1))),
     "multinomial_again": (

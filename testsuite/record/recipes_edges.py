@@ -22,7 +22,7 @@ BASES = (
     "isclose gelu_backward logit_backward threshold_backward glu_backward var_mean native_layer_norm native_group_norm "
     "upsample_linear1d cdist _cdist_backward col2im replication_pad1d_backward multi_margin_loss_backward ldexp max_pool1d "
     "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff "
-    "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm"
+    "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm special_ndtr"
 ).split() + recipes_fourier.BASES + recipes_linalg.BASES + recipes_layers.BASES
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
@@ -217,6 +217,14 @@ def pixel_unshuffle(name):
 def diff(name):
     for dim in (0, 1):
         yield {"self": torch.zeros(0, 3), "n": 1, "dim": dim, "prepend": None, "append": None}
+    x = of([[1, 2, 4]], torch.float32)
+    for dim, append in ((5, None), (0, x), (5, x), (0, x[0])):
+        yield {"self": x, "n": 0, "dim": dim, "prepend": None, "append": append}
+
+
+def special_ndtr(name):
+    for dtype in FLOATS:
+        yield {"self": of([NAN, INF, -INF, 0.0, *[i / 8 for i in range(-40, 41)]], dtype)}
 
 
 def nanmedian(name):

@@ -9,7 +9,7 @@ BASES = (
     "linalg_solve_triangular triangular_solve linalg_cholesky_ex cholesky_inverse cholesky_solve linalg_qr geqrf "
     "linalg_householder_product ormqr _linalg_eigh linalg_eigvals _linalg_svd linalg_ldl_factor_ex linalg_ldl_solve "
     "linalg_eig linalg_lstsq linalg_matrix_exp linalg_matrix_sqrth linalg_polar linalg_matrix_power linalg_pinv linalg_matrix_rank linalg_cond svd "
-    "linalg_tensorinv linalg_tensorsolve linalg_vander logdet"
+    "linalg_tensorinv linalg_tensorsolve linalg_vander logdet linalg__powsum norm_except_dim"
 ).split()
 # Of operators with several functional overloads, those that calls are made of.
 NAMED = (
@@ -45,6 +45,8 @@ def linalg_lu_factor_ex(name):
     for x in (torch.ones(3, 3, dtype=torch.float64), torch.zeros(2, 2, 2)):
         for check in (True, False):
             yield {"A": x, "pivot": True, "check_errors": check}
+    for x in (numbers(0, 3, 5), numbers(2, 0, 3)):
+        yield {"A": x, "pivot": False, "check_errors": False}
 
 
 def linalg_lu(name):
@@ -296,3 +298,25 @@ def linalg_vander(name):
 def logdet(name):
     for x in (*layouts(numbers, 2, 3, 3), -torch.eye(3), torch.zeros(2, 2), numbers(2, 0, 0), numbers(2, 3)):
         yield {"self": x}
+
+
+def linalg__powsum(name):
+    whole = {"dim": None, "keepdim": False, "dtype": None}
+    x = torch.tensor([[1, -2.0, 0, 0.5], [3, 1, -1, 4]], dtype=torch.float64)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.int64):
+        for order in (2, 0, -1, 2.5, math.inf, -math.inf, math.nan, 1j):
+            yield {"self": x.to(dtype), "ord": order, **whole, "dim": [0]}
+    for dtype in (torch.float64, torch.float32, torch.complex64, torch.int64):
+        yield {"self": x.float(), "ord": 3, **whole, "dtype": dtype}
+        yield {"self": x.int(), "ord": 3, **whole, "dtype": dtype}
+    for dim in (None, [], [0], [1], [0, 1], [0, 0], [2]):
+        yield {"self": torch.zeros(0, 3), "ord": -1, **whole, "dim": dim, "keepdim": True}
+    yield {"self": numbers(2, 3, 4).permute(2, 0, 1), "ord": 3, **whole, "dim": [1]}
+
+
+def norm_except_dim(name):
+    for x in (numbers(2, 3, 4), numbers(2, 3, 4, dtype=torch.complex128).permute(2, 0, 1), numbers(3).half(), numbers(0, 3)):
+        for dim in range(-x.dim() - 1, x.dim() + 1):
+            yield {"v": x, "pow": 2 + dim % 2, "dim": dim}
+    yield {"v": torch.tensor(3.0), "pow": 2, "dim": 0}
+    yield {"v": numbers(2, 3).int(), "pow": 2, "dim": 0}

@@ -74,6 +74,11 @@ fn made(name: &str, dtype: DType, layout: &str, n: i64) -> Tensor<Cpu> {
         "randperm" => call1("randperm", [n.into(), dtype.into(), NONE, NONE, NONE]),
         "bernoulli_of" => call1("bernoulli", [ramp(11, 0.1), NONE]),
         "poisson" => call1("poisson", [ramp(41, 1.5), NONE]),
+        "gamma" => call1("_standard_gamma", [ramp(61, 0.13), NONE]),
+        "dirichlet" => {
+            let shapes = self::ramp(3 * n, 7, 0.25, dtype).reshape((n, 3)).unwrap();
+            call1("_sample_dirichlet", [shapes.into(), NONE])
+        }
         "binomial" => call1("binomial", [ramp(61, 3.0), ramp(11, 0.1), NONE]),
         "multinomial" => {
             let weights = call1("add.Tensor", [ramp(7, 0.25), 0.25.into(), 1i64.into()]);
@@ -241,6 +246,10 @@ fn rules_of_parameters() {
         ("poisson", vec![tensor(&[1.0, -1.0]), NONE]),
         ("poisson", vec![of(DType::I32), NONE]),
         ("binomial", vec![t(), of(DType::F64), NONE]),
+        ("_standard_gamma", vec![tensor(&[1.0, -0.7]), NONE]),
+        ("_standard_gamma", vec![tensor(&[1.0, f32::NAN]), NONE]),
+        ("_standard_gamma", vec![of(DType::F16), NONE]),
+        ("_sample_dirichlet", vec![of(DType::I32), NONE]),
         ("multinomial", vec![tensor(&[1.0, 1.0]), 3i64.into(), false.into(), NONE]),
         ("multinomial", vec![tensor(&[0.0, 0.0]), 1i64.into(), false.into(), NONE]),
         ("multinomial", vec![tensor(&[0.0, 0.0]), 2i64.into(), true.into(), NONE]),

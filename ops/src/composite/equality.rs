@@ -51,6 +51,12 @@ pub fn item<D: Device>(this: &Tensor<D>) -> Result<Scalar> {
     this.item()
 }
 
+/// `is_nonzero`: whether the element of a tensor that has one is not 0.
+pub fn is_nonzero<D: Device>(this: &Tensor<D>) -> Result<bool> {
+    let _span = observe::operator("is_nonzero", [this.geometry()]);
+    Ok(this.item()?.to_bool())
+}
+
 /// `_functional_assert_async.msg`: a copy of `token`, or an error with this message if the one element of the tensor
 /// is 0. A tensor without data is taken at its word.
 pub fn functional_assert_async<D: Device>(this: &Tensor<D>, message: &str, token: &Tensor<D>) -> Result<Tensor<D>> {
@@ -125,6 +131,7 @@ native! {
     variants: function, kernel: allclose;
 
     func: item(Tensor self) -> Scalar, kernel: item;
+    func: is_nonzero(Tensor self) -> bool, kernel: is_nonzero;
     func: _local_scalar_dense(Tensor self) -> Scalar, kernel: local_scalar_dense;
     func: _functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor,
     kernel: functional_assert_async;

@@ -1,5 +1,5 @@
-//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist. Orders that need singular values
-//! are in `spectral.rs`.
+//! What is composed of norms of vectors: norms of matrices, linalg_norm, norm_except_dim, dist. Orders that need
+//! singular values are in `spectral.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
@@ -203,6 +203,28 @@ pub fn foreach_norm(
     super::shape::each(tensors, |t: &AnyTensor| calls.norm(t.clone(), order, None, false, dtype))
 }
 
+/// `norm_except_dim`: the norm along all dimensions but one, each of which becomes 1; along all of them for -1.
+pub fn norm_except_dim(calls: &Calls<'_>, v: &IValue, order: i64, dim: i64) -> Result<AnyTensor> {
+    let v = tensor(v, "v")?;
+    let norm = |t: AnyTensor, dims: Option<&[i64]>| calls.norm(t, Scalar::Int(order), dims, false, None);
+    if dim == -1 {
+        return norm(v.clone(), None);
+    }
+    let Some(last) = v.ndim().checked_sub(1) else {
+        return Err(ErrorKind::DimCount { arg: "v", got: 0, accepted: "1 or more" }.into());
+    };
+    let dim = wrap_dim(dim, v.ndim(), "dim")?;
+    let (size, mut sizes) = (v.sizes()[dim], vec![1; v.ndim()]);
+    if dim == last && dim != 0 {
+        sizes[dim] = size;
+        return calls.reshape(&norm(calls.reshape(v, &[-1, size])?, Some(&[0]))?, &sizes);
+    }
+    sizes[0] = size;
+    let rows = calls.reshape(&calls.transpose(v, 0, dim)?, &[size, -1])?;
+    let norms = calls.reshape(&norm(rows, Some(&[1]))?, &sizes)?;
+    calls.transpose(&norms, 0, dim)
+}
+
 native! {
     family: MatrixNorms, functions: crate::fill::Fills;
 
@@ -224,6 +246,8 @@ native! {
 
     func: dist(Tensor self, Tensor other, Scalar p=2) -> Tensor,
     autogen: dist.out, composite: explicit dist;
+
+    func: norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor, composite: implicit norm_except_dim;
 
     func: cross(Tensor self, Tensor other, int? dim=None) -> Tensor,
     autogen: cross.out, composite: implicit cross;

@@ -62,7 +62,8 @@ pub fn float_power_number<D: FloatPowers>(this: &Tensor<D>, exponent: impl Into<
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     let mut base = wide(this, dtype)?;
-    if this.dtype() == dtype {
+    // Dimensions of one element, or of none, keep strides in a conversion that they lose in a power.
+    if this.dtype() == dtype || !base.geometry().is_ample() {
         return functions::pow(&base, number(exponent, dtype));
     }
     // Nobody else has it, and the power has its strides.

@@ -135,10 +135,15 @@ pub fn fill_of_<'a, D: Fills>(this: &'a mut Tensor<D>, value: TensorOrNumber<'_,
     }
 }
 
-/// `copy`: a tensor with the sizes, strides, offset and dtype of `this` and the elements of `source`.
+/// `copy`: a tensor with the sizes, strides, offset and dtype of `this` and the elements of `source`. Where `this` has
+/// no memory, there is nothing that an offset would be of.
 pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool) -> Result<Tensor<D>> {
     let _span = observe::operator("copy", [this.geometry(), source.geometry()]);
-    let mut out = clone_with_strides(this).map_err(|e| e.of("copy"))?;
+    let out = match this.storage_bytes() {
+        0 => Tensor::zeroed(this.dtype(), this.sizes(), this.strides(), this.device().index),
+        _ => clone_with_strides(this),
+    };
+    let mut out = out.map_err(|e| e.of("copy"))?;
     copy_(&mut out, source, non_blocking).map_err(|e| e.of("copy"))?;
     Ok(out)
 }

@@ -151,7 +151,8 @@ fn has_wider<V: Widen>() -> bool {
 }
 
 crate::reduction! {
-    /// The root of the sum of powers of absolute values, of any order; of order 0, how many elements are not 0.
+    /// The root of the sum of powers of absolute values, of any order; of order 0, how many elements are not 0. The sum
+    /// itself where the second number is not 0, to which 0 adds 1 by order 0.
     NormPowerFn "linalg_vector_norm": FloatComplex, WidenedReal, WithIdentity => Real; ReduceRule::OWN
 }
 
@@ -166,10 +167,10 @@ where
         <Self as Fold<V, X>>::one_by(x, at, [0.0; 2])
     }
     #[inline(always)]
-    fn one_by(x: V, _: X, [order, _]: Numbers) -> <V::Wide as Value>::Re {
+    fn one_by(x: V, _: X, [order, is_sum]: Numbers) -> <V::Wide as Value>::Re {
         let a = x.widen().abs();
         if order == 0.0 {
-            return Value::select(a.truth(), Value::from_bool(true), Value::from_bool(false));
+            return Value::select(a.truth(), Value::from_bool(true), Value::from_bool(is_sum != 0.0));
         }
         // Of a wider type all digits count that the result has, and more: unlike a power, this vectorises.
         if has_wider::<V>() { (a.log() * Value::from_f64(order)).exp() } else { a.pow(Value::from_f64(order)) }
@@ -188,8 +189,8 @@ where
         <Self as Fold<V, X>>::finish_by(acc, count, [0.0; 2])
     }
     #[inline(always)]
-    fn finish_by(acc: <V::Wide as Value>::Re, _: X, [order, _]: Numbers) -> V::Re {
-        V::Re::narrow(if order == 0.0 { acc } else { acc.pow(Value::from_f64(1.0 / order)) })
+    fn finish_by(acc: <V::Wide as Value>::Re, _: X, [order, is_sum]: Numbers) -> V::Re {
+        V::Re::narrow(if order == 0.0 || is_sum != 0.0 { acc } else { acc.pow(Value::from_f64(1.0 / order)) })
     }
     #[inline(always)]
     fn identity() -> <V::Wide as Value>::Re {

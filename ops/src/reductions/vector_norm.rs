@@ -37,6 +37,23 @@ impl VectorNorm {
     }
 }
 
+/// `linalg__powsum`: the sum of powers of absolute values, of which a norm is the root.
+pub struct PowerSum;
+
+impl<'t, D: Norms> Operator<'t, D, Args<'t>> for PowerSum {
+    fn call<S: ValueSink<'t, D>>((x, order, dims, keepdim, dtype): Args<'t>, sink: S) -> Result<S::Value> {
+        // An infinite power is that of any large number, by which the logarithm of 1 is still 0.
+        let numbers = [real(order)?.clamp(-1e30, 1e30), 1.0];
+        if let Some(got) = dtype.or(x.dtype()).filter(|dtype| dtype.is_integral(true)) {
+            let (what, accepted) = ("the elements have dtype", "floating and complex dtypes");
+            return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+        }
+        let dims = dims.map_or(Dims::All, Dims::List);
+        let inputs = ReduceInputs::told(x, (dims, keepdim), (dtype, false), numbers);
+        call::<Reduce<NormPowerFn>, D, S>(&inputs, sink).map(S::value::<Reduce<NormPowerFn>>)
+    }
+}
+
 /// What is wrong with the dtype of a tensor, or with the one that its elements are converted to.
 pub(crate) fn check_dtype(got: DType, dtype: Option<DType>) -> Result<()> {
     let accepted = "floating and complex dtypes";
@@ -173,6 +190,10 @@ native! {
     func: linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
         -> Tensor,
     out: linalg_vector_norm.out, variants: function, positional: [ord], operator: VectorNorm;
+
+    func: linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+        -> Tensor,
+    operator: PowerSum;
 
     func: norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor,
     autogen: norm.ScalarOpt_dtype_out, operator: Norm;

@@ -8,11 +8,18 @@ use crate::record;
 use crate::table::native;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! {
+    /// Halves are rounded after each of the steps of `(1 + erf(x / √2)) / 2`, as PyTorch's are.
+    NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT
+}
 impl<V: Gaussian> Map<V> for NdtrFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
-        V::from_f64(0.5) * (x * V::from_f64(-FRAC_1_SQRT_2)).erfc()
+        let (one, sum) = (V::one(), (x * V::from_f64(-FRAC_1_SQRT_2)).stored().erfc());
+        let stepped = (one + (sum - one).stored()).stored();
+        // More digits than halves have. Where they are kept, the difference from 1 would lose small probabilities.
+        let fine = V::from_f64(1.0 + f64::from(f32::EPSILON));
+        V::from_f64(0.5) * V::select(fine.stored().eq(fine), sum, stepped)
     }
 }
 
@@ -130,7 +137,7 @@ record! { LogNdtrFn "special_log_ndtr: x", Tame within 64: float |[x], []| match
     _ if x > 0.0 => (-record::normal_probability(-x)).ln_1p(),
     _ => record::normal_probability(x).ln(),
 } }
-record! { NdtrFn "special_ndtr: x", Tame within 16: float |[x], []| record::normal_probability(x) }
+record! { NdtrFn "special_ndtr: x", Tame within 16, of dtype: float |[x], []| reference::probability(dtype, x) }
 record! { NdtriFn "special_ndtri: x", Tame within 16: float |[p], []| match p {
     _ if p == 0.0 => f64::NEG_INFINITY,
     _ if p < 0.01 => reference::tail_quantile(p),
@@ -140,8 +147,22 @@ record! { NdtriFn "special_ndtri: x", Tame within 16: float |[p], []| match p {
 /// What the records call.
 #[cfg(feature = "record")]
 mod reference {
+    use crate::pointwise::stored;
     use crate::record::normal_probability;
-    use std::f64::consts::PI;
+    use monomorph_core::{DType, Scalar};
+    use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
+
+    /// The probability below `x`; that of halves by rounded steps.
+    pub(super) fn probability(dtype: DType, x: f64) -> f64 {
+        let rounded = |x: f64| stored(Scalar::Float(x), dtype).to_f64();
+        match dtype {
+            DType::F16 | DType::BF16 => {
+                let error = rounded(2.0 * normal_probability(rounded(x * FRAC_1_SQRT_2) * SQRT_2) - 1.0);
+                rounded(1.0 + error) * 0.5
+            }
+            _ => normal_probability(x),
+        }
+    }
 
     /// Far below, by steps of Newton's on the logarithm of the probability.
     pub(super) fn tail_quantile(p: f64) -> f64 {

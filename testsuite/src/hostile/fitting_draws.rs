@@ -5,7 +5,9 @@ use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::{Cpu, DType, IValue, Tensor};
 
 /// The operators, without the `_` of forms in place.
-const DRAWS: [&str; 27] = [
+const DRAWS: [&str; 29] = [
+    "_sample_dirichlet",
+    "_standard_gamma",
     "alpha_dropout",
     "bernoulli",
     "binomial",
@@ -47,7 +49,9 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
     };
     match (arg.name(), arg.ty().base()) {
         ("p", Base::Tensor) | ("prob", _) => halves(&[3, 2]),
-        ("self", Base::Tensor) if name == "bernoulli" => halves(&[3, 2]),
+        ("self", Base::Tensor) if matches!(name, "bernoulli" | "_sample_dirichlet" | "_standard_gamma") => {
+            halves(&[3, 2])
+        }
         ("p", _) => Some(IValue::Float(0.5)),
         ("train" | "training", _) => Some(IValue::Bool(true)),
         ("from", Base::Float) => Some(IValue::Float(0.0)),

@@ -22,7 +22,7 @@ use Suits::{Int, Ints, Of, Str, Two};
 const TABLE: &[(&[&str], &str, Suits)] = &[
     (&["_foreach_add", "_foreach_mul", "_foreach_div"], "other", Of(F32, &[])),
     (&["_is_all_true", "_is_any_true"], "self", Of(Bool, &[3, 2])),
-    (&["item"], "self", Of(F32, &[1])),
+    (&["item", "is_nonzero"], "self", Of(F32, &[1])),
     (&["cartesian_prod", "meshgrid"], "tensors", Two(F32, &[3])),
     (&["meshgrid"], "indexing", Str("ij")),
     (&["combinations"], "self", Of(F32, &[3])),

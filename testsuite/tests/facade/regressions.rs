@@ -2,7 +2,7 @@
 
 use super::corners::{empty, strided};
 use monomorph::prelude::*;
-use monomorph::{Complex64, Cpu, DType, IValue, Result, Tensor, call};
+use monomorph::{Complex64, Cpu, DType, Geometry, IValue, Result, Tensor, call};
 
 /// What an operator returns, called by its name.
 fn called<const N: usize>(name: &str, arguments: [IValue; N]) -> Result<Vec<Tensor<Cpu>>> {
@@ -142,6 +142,18 @@ fn calls_that_pytorch_refuses_are_refused_and_write_nothing() -> Result<()> {
     let (none, x) = (|| IValue::None, || IValue::from(whole(&[2, 4])));
     assert!(called("lstm_cell", [x(), states, a, b, none(), none()]).is_err());
     assert!(called("gru_cell", [x(), whole(&[2, 5]).into(), c, d, none(), none()]).is_err());
+    // Lists of indices are read as they lie in memory.
+    let weights_of_samples = |lists: [Tensor<Cpu>; 3]| {
+        let [indices, offsets, bags] = lists.map(IValue::from);
+        let (grad, rows) = (of(DType::F32, &[0.0; 6], &[2, 3]).into(), of(DType::F32, &[0.0; 12], &[4, 3]).into());
+        let (mode, padding) = (0i64.into(), (-1i64).into());
+        called("_embedding_bag_per_sample_weights_backward", [grad, rows, indices, offsets, bags, mode, padding])
+    };
+    let (list, stepped) = (whole(&[3]), whole(&[6]).i((..).by(2))?);
+    assert!(weights_of_samples([list.clone(), stepped.clone(), list.clone()]).is_ok());
+    assert!(weights_of_samples([stepped.clone(), list.clone(), list.clone()]).is_err());
+    assert!(weights_of_samples([list.clone(), list.clone(), stepped]).is_err());
+    assert!(weights_of_samples([list.to(DType::I16)?, list.to(DType::I16)?, list.to(DType::I16)?]).is_err());
     let empty = || IValue::from(whole(&[0]));
     let probabilities = of(DType::F32, &[], &[50, 0, 20]).into();
     let targets = whole(&[0, 30]).into();
@@ -168,5 +180,38 @@ fn what_batch_norm_does_not_keep_is_left_alone() -> Result<()> {
     call("_batch_norm_with_update.out", &mut stack)?;
     let kept = stack[3].as_tensor().and_then(|t| t.downcast_ref::<Cpu>()).expect("the last output");
     assert_eq!(doubles(kept), [7.0, 7.0]);
+    Ok(())
+}
+
+#[test]
+fn strides_and_offsets_of_few_elements_are_those_of_the_steps() -> Result<()> {
+    // The base is converted, which keeps them, and raised, which does not.
+    for (sizes, strides, want) in
+        [(&[1, 5][..], &[10, 1][..], &[5, 1][..]), (&[0, 1, 7], &[14, 7, 1], &[7, 7, 1]), (&[2, 3], &[1, 2], &[1, 2])]
+    {
+        for dtype in [DType::F32, DType::F64] {
+            let power = called("float_power.Tensor_Scalar", [strided(dtype, sizes, strides).into(), 2.5.into()])?;
+            assert_eq!(power[0].strides(), want, "{dtype:?} {sizes:?}");
+        }
+    }
+    let nothing = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[2, 0])?;
+    let behind = nothing.with_geometry(Geometry::new(DType::F32, &[2, 0], &[2, 1], 1)?)?;
+    let copy = called("copy", [behind.into(), empty(DType::F32).into(), false.into()])?;
+    assert_eq!((copy[0].strides(), copy[0].geometry().offset()), (&[2, 1][..], 0));
+    Ok(())
+}
+
+#[test]
+fn one_element_is_zero_or_not() -> Result<()> {
+    for (dtype, number, want) in [(DType::F32, -0.0, false), (DType::F64, f64::NAN, true), (DType::I8, 3.0, true)] {
+        for sizes in [&[][..], &[1, 1]] {
+            let mut stack = vec![of(dtype, &[number], sizes).into()];
+            call("is_nonzero", &mut stack)?;
+            assert!(matches!(stack[..], [IValue::Bool(got)] if got == want), "{dtype:?} {number}");
+        }
+    }
+    for sizes in [0, 2] {
+        assert!(call("is_nonzero", &mut vec![of(DType::F32, &[0.0; 2][..sizes as usize], &[sizes]).into()]).is_err());
+    }
     Ok(())
 }

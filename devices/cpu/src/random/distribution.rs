@@ -2,6 +2,7 @@
 //! product that is added is added exactly in those that it compiles for AVX2.
 
 use super::convert::{rounded, truncated_long};
+use super::gamma::gamma;
 use crate::isa::Portable;
 use crate::scalar::Lane;
 use monomorph_core::{DType, Mt19937, Result, list};
@@ -78,6 +79,7 @@ pub(super) fn sampler(
         Distribution::PoissonOf => {
             Sampler { is_whole: true, ..floats_by(|stream, [rate, _]| bits(poisson(stream, rate))) }
         }
+        Distribution::GammaOf => floats_by(move |stream, [shape, _]| gamma(stream, shape, dtype)),
         Distribution::BinomialOf => floats_by(move |stream, [count, p]| binomial(stream, count, p, dtype)),
         Distribution::SlopeOf { lower, upper } => {
             let (lower, upper) = (rounded(lower, dtype), rounded(upper, dtype));
@@ -111,7 +113,7 @@ fn uniform(dtype: DType, from: f64, to: f64) -> Sampler {
 }
 
 /// A normal number by the transform of Box and Muller, whose second result serves the next call.
-fn normal(stream: &mut Mt19937, mean: f64, std: f64) -> f64 {
+pub(super) fn normal(stream: &mut Mt19937, mean: f64, std: f64) -> f64 {
     let drawn = stream.next_normal.take().unwrap_or_else(|| {
         let (turn, u) = (stream.unit_f64(), stream.unit_f64());
         let (radius, angle) = ((-2.0 * (-u).ln_1p()).sqrt(), TAU * turn);

@@ -6,6 +6,7 @@
 
 mod convert;
 mod distribution;
+mod gamma;
 mod normal;
 
 use crate::dense::Dense;
@@ -186,6 +187,9 @@ impl Ready {
     unsafe fn check(&self, iter: &TensorIter) -> Result<()> {
         let (is_accepted, message): (fn(f64, [f64; 2]) -> bool, _) = match self.distribution {
             Distribution::PoissonOf => (|rate, _| rate >= 0.0, "a rate is below 0; accepted are rates of 0 or more"),
+            Distribution::GammaOf => {
+                (|shape, _| gamma::is_shape(shape), "a shape is NaN or -2/3 or less; accepted are shapes above")
+            }
             Distribution::SlopeOf { .. } => (
                 |x, [lower, upper]| x > 0.0 || x.is_nan() || lower <= upper && upper - lower <= f64::MAX,
                 "argument lower is above argument upper, or infinite; accepted is an interval [lower, upper)",

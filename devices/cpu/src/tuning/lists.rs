@@ -126,7 +126,6 @@ tuned! {
         [HALVES_AS_F32] I0Fn I0eFn I1Fn I1eFn;
     }
     normal {
-        [HALVES_AS_F32] NdtrFn;
         [PARTIAL RARE] ErfcxFn LogNdtrFn;
     }
 }

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `fills` | operators that fill a tensor by parameters that are numbers: uniform, normal, random, exponential, … |
 //! | `factories` | new tensors: rand, randn, randint, randperm and those like another tensor |
-//! | `parameters` | operators whose parameters are tensors: bernoulli, normal, poisson, binomial |
+//! | `parameters` | operators whose parameters are tensors: bernoulli, normal, poisson, binomial, gamma |
 //! | `slopes` | rrelu: slopes of elements up to zero |
 //! | `choices` | indices by weight: multinomial |
 //! | `rule` | what distributions ask of parameters and dtypes |
@@ -94,6 +94,8 @@ pub enum Distribution {
     BernoulliOf,
     /// How many events there are of a rate in a tensor.
     PoissonOf,
+    /// Of a gamma distribution with the shape in a tensor and the scale 1.
+    GammaOf,
     /// How many successes there are of a count in a tensor with the probability in another.
     BinomialOf,
     /// A slope even over [lower, upper) where the element of a tensor is at most zero, else one.

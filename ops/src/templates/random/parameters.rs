@@ -1,15 +1,16 @@
-//! Random numbers whose parameters are tensors: bernoulli, normal, poisson, binomial.
+//! Random numbers whose parameters are tensors: bernoulli, normal, poisson, binomial, gamma, Dirichlet.
 
 use super::fills::{bernoulli_, check_std, normal_};
-use super::rule::holds;
+use super::rule::{check_dtype, holds};
 use super::{Distribution, Draws, draw_by};
-use crate::copies::clone_tensor;
+use crate::copies::{clone_tensor, to_dtype};
 use crate::factory::{empty, empty_like, full};
-use crate::functions::{add_, amax, amin, mul_};
+use crate::functions::{add_, amax, amin, clamp, div, mul_, nan_to_num_with};
 use crate::kernels::AllKernels;
+use crate::options::{NanToNum, Sum};
 use crate::table::{native, resized};
 use monomorph_core::overlap::{self, Place, Shared};
-use monomorph_core::{Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
+use monomorph_core::{DType, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
 
 /// A contiguous tensor of the sizes and the dtype.
 pub(super) fn contiguous_like<D: Draws>(this: &Tensor<D>) -> Result<Tensor<D>> {
@@ -230,6 +231,35 @@ pub fn binomial<D: Draws>(count: &Tensor<D>, prob: &Tensor<D>, generator: Option
     make().map_err(|e: Error| e.called("binomial"))
 }
 
+/// `_standard_gamma`: numbers of gamma distributions, of the dtype of the shapes.
+pub fn standard_gamma<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("_standard_gamma", [this.geometry()]);
+    let mut out = contiguous_like(this)?;
+    draw_by(&mut out, &[this], Distribution::GammaOf, generator).map_err(|e: Error| e.called("_standard_gamma"))?;
+    Ok(out)
+}
+
+/// `_sample_dirichlet`: numbers of gamma distributions, by their sums along the last dimension. They are drawn in
+/// float64, in which numbers of small shapes are not 0.
+pub fn sample_dirichlet<D: AllKernels>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("_sample_dirichlet", [this.geometry()]);
+    let (least, most) = match this.dtype() {
+        DType::F32 => (f64::from(f32::MIN_POSITIVE), f64::from(1.0f32.next_down())),
+        _ => (f64::MIN_POSITIVE, 1.0f64.next_down()),
+    };
+    let make = || {
+        check_dtype(Distribution::GammaOf, this.dtype())?;
+        let mut drawn = empty_like(this, Some(DType::F64), None, None, None, Some(MemoryFormat::Contiguous))?;
+        draw_by(&mut drawn, &[this], Distribution::GammaOf, generator)?;
+        let sums = crate::functions::sum_with(&drawn, -1, Sum { keepdim: true, ..Default::default() })?;
+        let shares = to_dtype(&div(&drawn, &sums)?, this.dtype(), false, false, None)?;
+        // No number, where a sum is infinite, counts as the least.
+        let shares = clamp(&shares, least, most)?;
+        nan_to_num_with(&shares, NanToNum { nan: Some(least), ..Default::default() })
+    };
+    make().map_err(|e: Error| e.called("_sample_dirichlet"))
+}
+
 native! {
     family: RandomByParameters, functions: crate::kernels::AllKernels;
 
@@ -307,4 +337,10 @@ native! {
     /// ```
     func: binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor,
     autogen: binomial.out, variants: function, kernel: binomial;
+
+    func: _standard_gamma(Tensor self, Generator? generator=None) -> Tensor,
+    autogen: _standard_gamma.out, kernel: standard_gamma;
+
+    func: _sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor,
+    autogen: _sample_dirichlet.out, kernel: sample_dirichlet;
 }

@@ -20,8 +20,8 @@ pub(super) fn check_dtype(distribution: Distribution, dtype: DType) -> Result<()
         Uniform { .. } | Normal { .. } => refuse(dtype, "floating and complex dtypes"),
         LogNormal { .. } | Cauchy { .. } | Exponential { .. } | PoissonOf if dtype.is_floating() => Ok(()),
         LogNormal { .. } | Cauchy { .. } | Exponential { .. } | PoissonOf => refuse(dtype, "floating dtypes"),
-        BinomialOf | SlopeOf { .. } if matches!(dtype, DType::F32 | DType::F64) => Ok(()),
-        BinomialOf | SlopeOf { .. } => refuse(dtype, "float32 and float64"),
+        BinomialOf | GammaOf | SlopeOf { .. } if matches!(dtype, DType::F32 | DType::F64) => Ok(()),
+        BinomialOf | GammaOf | SlopeOf { .. } => refuse(dtype, "float32 and float64"),
         Geometric { .. } | Permutation if dtype.is_complex() || dtype == DType::Bool => {
             refuse(dtype, "integers and floating dtypes")
         }
@@ -37,7 +37,9 @@ pub(super) fn check_dtype(distribution: Distribution, dtype: DType) -> Result<()
 /// An error if a tensor of this dtype is no parameter of the distribution.
 pub(super) fn check_parameter(distribution: Distribution, got: DType) -> Result<()> {
     let (is_accepted, accepted) = match distribution {
-        Distribution::BinomialOf => (matches!(got, DType::F32 | DType::F64), "float32 and float64"),
+        Distribution::BinomialOf | Distribution::GammaOf => {
+            (matches!(got, DType::F32 | DType::F64), "float32 and float64")
+        }
         _ => (got.is_floating(), "floating dtypes"),
     };
     match is_accepted {

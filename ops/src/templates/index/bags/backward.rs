@@ -192,6 +192,9 @@ pub fn per_sample_weights_backward<D: AllKernels>(
         check_ndim(grad, "grad", 2)?;
         check_ndim(weight, "weight", 2)?;
         check_ndim(indices, "indices", 1)?;
+        super::forward::index_dtype(indices, offsets)?;
+        super::check_contiguous(indices)?;
+        super::check_contiguous(offset2bag)?;
         if grad.device() == DeviceId::META {
             return new_zeros(grad, indices.sizes());
         }

@@ -12,7 +12,7 @@ use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Tensor, list, ob
 pub(super) type Folded<D> = (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>);
 
 /// The dtype of integer results: that of both lists, or the wider one.
-fn index_dtype<D: AllKernels>(indices: &Tensor<D>, offsets: &Tensor<D>) -> Result<DType> {
+pub(super) fn index_dtype<D: AllKernels>(indices: &Tensor<D>, offsets: &Tensor<D>) -> Result<DType> {
     let both = [indices.dtype(), offsets.dtype()];
     if let Some(&got) = both.iter().find(|dtype| !dtype.is_integral(false)) {
         let (what, accepted) = ("argument indices or offsets has dtype", "int64 and int32");
