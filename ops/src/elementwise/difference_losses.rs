@@ -246,22 +246,15 @@ record! { HuberLossFn "-: x x p", Small within 16: float |[a, b], [delta]| {
 record! { MseLossBackwardFn "-: x x x p", Small within 4:
     int |[a, b, grad], [share]| share.wrapping_mul(a.wrapping_sub(b)).wrapping_mul(grad),
 float |[a, b, grad], [share]| share * (a - b) * grad }
-/// What the records call.
-#[cfg(feature = "record")]
-mod reference {
-    /// The slope of the absolute value.
-    pub(super) fn side(x: f64) -> f64 {
-        if x > 0.0 { 1.0 } else { -1.0 }
-    }
-}
-
 record! { SmoothL1LossBackwardFn "-: x x x p p", Small within 16: float |[a, b, grad], [share, beta]| {
     let difference: f64 = a - b;
-    share * if difference.abs() < beta { difference / beta } else { reference::side(difference) } * grad
+    let side = if difference > 0.0 { 1.0 } else { -1.0 };
+    share * if difference.abs() >= beta { side } else { difference / beta } * grad
 } }
-record! { HuberLossBackwardFn "-: x x x p p", Small within 16: float |[a, b, grad], [share, delta]| {
-    let difference: f64 = a - b;
-    share * if difference.abs() <= delta { difference } else { delta * reference::side(difference) } * grad
+record! { HuberLossBackwardFn "-: x x x p p", Small within 16: float |[a, b, grad], [share, delta]| match a - b {
+    d if d < -delta => -share * delta * grad,
+    d if d > delta => share * delta * grad,
+    d => share * d * grad,
 } }
 
 native! {

@@ -6,6 +6,7 @@ use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
 use monomorph_core::Complex;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// The most multiplications of real numbers. Complex ones take four times as long elsewhere, too, and lose more by
 /// cancellation.
@@ -96,6 +97,16 @@ unsafe fn parts<C: CpuElement<Repr: Parts>>(at: *const u8, conj: bool) -> [f64; 
     [re, if conj { -im } else { im }]
 }
 
+/// Zeros in room that nobody wrote.
+#[inline(always)]
+fn zeroed(room: &mut [MaybeUninit<f64>]) -> &mut [f64] {
+    for number in &mut *room {
+        number.write(0.0);
+    }
+    // SAFETY: all of it was just written.
+    unsafe { room.assume_init_mut() }
+}
+
 /// The product of two numbers; of real ones, that of their real parts.
 #[inline(always)]
 fn times<const COMPLEX: bool>([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
@@ -109,30 +120,38 @@ impl<I: Isa, C: CpuElement<Repr: Parts>> Kernel<I> for Tiny<'_, C> {
     #[inline(always)]
     fn run(self, _: I) {
         let Product { m, n, k, a, b, c, conj, .. } = *self.product;
-        let mut packed = [[0.0; ELEMENTS]; 2];
+        // Room that is not written: to zero it would take longer than most of these products.
+        let mut room = [[MaybeUninit::<f64>::uninit(); ELEMENTS]; 2];
+        let [re_room, im_room] = &mut room;
+        let (re_packed, im_packed) = (&mut re_room[..k * n], &mut im_room[..k * n]);
         for p in 0..k {
             for j in 0..n {
                 // SAFETY: an element of B (M1, which `multiply` was promised).
                 let [re, im] = unsafe { parts::<C>(self.at.b.wrapping_offset(place::<C>(b, p, j)), conj[1]) };
-                packed[0][p * n + j] = re;
-                packed[1][p * n + j] = im;
+                re_packed[p * n + j].write(re);
+                im_packed[p * n + j].write(im);
             }
         }
+        // SAFETY: rows of `n` elements were written for each of `k`.
+        let re_packed: &[f64] = unsafe { re_packed.assume_init_ref() };
+        // SAFETY: as the real parts.
+        let im_packed: &[f64] = unsafe { im_packed.assume_init_ref() };
         let number = |scalar: monomorph_core::Scalar| {
             let number = scalar.to_complex();
             // As the dtype has it.
             <C::Repr as Parts>::of([number.re, number.im]).parts()
         };
         let (alpha, beta) = (number(self.product.alpha), number(self.product.beta));
-        let mut sums = [[0.0; WIDTH]; 2];
+        let mut room = [[MaybeUninit::<f64>::uninit(); WIDTH]; 2];
+        let [re_room, im_room] = &mut room;
+        let (re_sums, im_sums) = (zeroed(&mut re_room[..n]), zeroed(&mut im_room[..n]));
         for i in 0..m {
-            let [re_sums, im_sums] = &mut sums;
-            re_sums[..n].fill(0.0);
-            im_sums[..n].fill(0.0);
+            re_sums.fill(0.0);
+            im_sums.fill(0.0);
             for p in 0..k {
                 // SAFETY: an element of A (M1).
                 let [re, im] = unsafe { parts::<C>(self.at.a.wrapping_offset(place::<C>(a, i, p)), conj[0]) };
-                let (re_row, im_row) = (&packed[0][p * n..][..n], &packed[1][p * n..][..n]);
+                let (re_row, im_row) = (&re_packed[p * n..][..n], &im_packed[p * n..][..n]);
                 for ((re_sum, im_sum), (x, y)) in
                     re_sums.iter_mut().zip(im_sums.iter_mut()).zip(re_row.iter().zip(im_row))
                 {
@@ -143,7 +162,7 @@ impl<I: Isa, C: CpuElement<Repr: Parts>> Kernel<I> for Tiny<'_, C> {
                     }
                 }
             }
-            for (j, (&re_sum, &im_sum)) in re_sums.iter().zip(im_sums.iter()).enumerate().take(n) {
+            for (j, (&re_sum, &im_sum)) in re_sums.iter().zip(im_sums.iter()).enumerate() {
                 let at = self.at.c.wrapping_offset(place::<C>(c, i, j));
                 let sum = [re_sum, im_sum];
                 let [mut re, mut im] = match <C::Repr as Parts>::COMPLEX {
