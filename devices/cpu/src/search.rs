@@ -12,6 +12,7 @@ use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::search::{Question, Search, SearchFn, SearchInputs, SearchPlan};
+use std::hint::select_unpredictable;
 
 /// Values that are searched for at a time.
 const LANES: usize = 8;
@@ -191,7 +192,9 @@ impl<U: Word> Sequence<'_, U> {
         while rest > 1 {
             let half = rest / 2;
             for (place, value) in places.iter_mut().zip(values) {
-                *place += if before(self.keys[*place + half - 1], value) { half } else { 0 };
+                // Half of the comparisons of values in no order hold: a branch on them would be mispredicted.
+                let is_before = before(self.keys[*place + half - 1], value);
+                *place = select_unpredictable(is_before, *place + half, *place);
             }
             rest -= half;
         }
