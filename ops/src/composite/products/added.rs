@@ -56,11 +56,18 @@ pub fn addr(
         }
         return calls.binary("logical_or", base, both);
     }
-    let product = calls.mul(scaled(calls, column, dtype, alpha)?, in_dtype(calls, vec2, dtype)?)?;
+    let (column, row) = (scaled(calls, column, dtype, alpha)?, in_dtype(calls, vec2, dtype)?);
     let base = match base {
         base if is(beta, 0) => zeros(calls, &in_dtype(calls, &base, dtype)?)?.into(),
         base => scaled(calls, base, dtype, beta)?,
     };
+    // In one pass where that gives what two do: of halves the product is rounded, too, and 1 + 0i times a complex
+    // number may have other zeros.
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    if base.as_tensor().is_some() && !is_half && !dtype.is_complex() {
+        return calls.tensor("addcmul", [base, column, row, 1i64.into()]);
+    }
+    let product = calls.mul(column, row)?;
     calls.add(base, product)
 }
 
