@@ -119,8 +119,10 @@ impl Layout {
 
         let size = iter.dtype(input).size();
         let lanes_of = |in_place| if in_place { dense_lanes(size) } else { STAGED_LANES };
+        // Integers are the same however they are grouped.
+        let is_exact = iter.dtype(input).is_integral(true);
         let rows_of = |in_place: bool| match parts[0] {
-            part if !in_place || part <= size => CHUNK_ROWS,
+            part if !in_place || part <= size && !is_exact => CHUNK_ROWS,
             ..8 => WIDE_CHUNK_ROWS[0],
             _ => WIDE_CHUNK_ROWS[1],
         };

@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 pub(super) const ACCUMULATOR: usize = 32;
 
 /// The loops of one scan on one dtype at one level. Unsafe to call: the host has the level, and
-/// * L1: a pass's block has `rows * lanes` initialised elements of the dtype, dense;
+/// * L1: a pass's block has room for `rows * lanes` elements of the dtype, dense, and `from` so many that are
+///   initialised: those of the block, or for one lane others, apart from it;
 /// * L2: accumulators are of this fold and dtype and were written by these very loops, `lanes` of them; nobody else
 ///   uses either.
 #[derive(Clone, Copy)]
@@ -29,6 +30,7 @@ pub struct ScanKernels {
 /// Rows to be accumulated into lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Pass {
+    pub(super) from: *const u8,
     pub(super) block: *mut u8,
     pub(super) rows: usize,
     pub(super) lanes: usize,
@@ -113,7 +115,7 @@ where
 
     #[inline(always)]
     fn run(self, _: I) {
-        let Pass { block, rows, lanes, accumulators } = self.0;
+        let Pass { from, block, rows, lanes, accumulators } = self.0;
         let accumulators = accumulators.cast::<Acc<F, C, I>>();
         let none = Lane::new(0);
         if lanes == 1 {
@@ -121,10 +123,10 @@ where
             let mut acc = unsafe { accumulators.read() };
             for r in 0..rows {
                 // SAFETY: element `r < rows`, which is initialised (L1).
-                let x = Lane::new(unsafe { load::<C>(block, r) });
+                let x = Lane::new(unsafe { load::<C>(from, r) });
                 acc = F::merge(acc, F::one(x, none));
                 if WRITES {
-                    // SAFETY: the element that was just read, which nobody else uses (L2).
+                    // SAFETY: element `r` of the block, which nobody else uses (L2).
                     unsafe { store::<C>(block, r, F::finish(acc, none).get()) };
                 }
             }

@@ -91,7 +91,7 @@ impl Ready {
         for (start, tile) in self.tiles(chunk) {
             let scan = |block: *mut u8| {
                 let mut lanes = LaneAccumulators::NEW;
-                let pass = Pass { block, rows: tile.rows, lanes: tile.lanes, accumulators: lanes.data() };
+                let pass = Pass { from: block, block, rows: tile.rows, lanes: tile.lanes, accumulators: lanes.data() };
                 // SAFETY: room for LANES accumulators of ours.
                 unsafe { (kernels.begin)(pass.accumulators, tile.lanes) };
                 // SAFETY: L1: the tile was loaded; L2: the lanes were just written.
@@ -124,7 +124,7 @@ impl Ready {
         for (start, tile) in self.tiles(chunk) {
             let sum = |block: *mut u8| {
                 let mut lanes = LaneAccumulators::NEW;
-                let pass = Pass { block, rows: tile.rows, lanes: tile.lanes, accumulators: lanes.data() };
+                let pass = Pass { from: block, block, rows: tile.rows, lanes: tile.lanes, accumulators: lanes.data() };
                 // SAFETY: room for LANES accumulators of ours.
                 unsafe { (kernels.begin)(pass.accumulators, tile.lanes) };
                 // SAFETY: L1: the tile was loaded; L2: the lanes were just written.
