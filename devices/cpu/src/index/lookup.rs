@@ -84,6 +84,14 @@ impl<I: Isa, T: Copy + Into<i64>, const ADDS: bool> Kernel<I> for Placing<'_, T,
 }
 
 impl Lookup {
+    /// Bytes that the places of indices are apart at most, or more.
+    pub(super) fn reach(&self) -> usize {
+        match self.dims.is_empty() {
+            true => (self.size as usize).saturating_mul(self.step.unsigned_abs()),
+            false => usize::MAX,
+        }
+    }
+
     /// The lowest index in range.
     fn low(&self) -> i64 {
         match self.range {

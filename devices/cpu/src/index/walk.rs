@@ -141,11 +141,13 @@ impl Walk {
         let mut places = [0_isize; BLOCK];
         let outer_points = product(outer.iter().map(|axis| axis.size));
         let mut at = Cursor::new(self, outer.len());
-        for _ in 0..outer_points {
+        // One block of places that no outer axis changes is the same for all points of these.
+        let is_same = lane.size <= BLOCK && outer.iter().all(|axis| axis.index.iter().all(|&step| step == 0));
+        for point in 0..outer_points {
             for start in (0..lane.size).step_by(BLOCK) {
                 let places = &mut places[..BLOCK.min(lane.size - start)];
                 // SAFETY: W1 for points of this lane.
-                if !unsafe { self.place(&at, lane, start, places) } {
+                if (point == 0 || !is_same) && !unsafe { self.place(&at, lane, start, places) } {
                     return false;
                 }
                 let values = at.values.wrapping_offset((start as isize).wrapping_mul(lane.values));
@@ -203,9 +205,12 @@ impl Walk {
         };
         /// Rows of so many bytes are far enough from each other for the hardware to need telling.
         const AHEAD: usize = 2;
+        /// A base of so many bytes is expected in the second-level cache.
+        const NEAR: usize = 1 << 18;
         let bytes = row.size * self.size;
+        let is_far = self.lookups.iter().any(|lookup| lookup.reach() > NEAR);
         for (i, &place) in places.iter().enumerate() {
-            if let Some(&next) = places.get(i + AHEAD) {
+            if let Some(&next) = places.get(i + AHEAD).filter(|_| is_far) {
                 crate::cache_lines::prefetch_run(base.wrapping_offset(next), bytes.min(512));
             }
             let (base, data) = (base.wrapping_offset(place), values.wrapping_offset((i as isize).wrapping_mul(step)));
