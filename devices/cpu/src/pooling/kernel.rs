@@ -73,7 +73,7 @@ pub(super) struct Row<'a> {
 }
 
 /// Computes a row at a level. Unsafe to call: N1, N2, and the elements have the dtype that it was chosen for. By
-/// columns the scratch memory has two words for each place of a row of the input; it is not read otherwise.
+/// columns the scratch memory has as many words as a row of the input needs; it is not read otherwise.
 pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
 
 /// The kernel of a fold on a dtype.
@@ -119,7 +119,10 @@ unsafe fn largest<C: Lowest>(level: Level, row: &Row<'_>, _: &mut [u64])
 where
     C::Repr: PartialOrd,
 {
-    level.enter(Largest::<C>(row, PhantomData));
+    match row.places.is_null() {
+        true => level.enter(Largest::<C, false>(row, PhantomData)),
+        false => level.enter(Largest::<C, true>(row, PhantomData)),
+    }
 }
 
 /// # Safety
@@ -158,14 +161,15 @@ struct Place {
 }
 
 impl Row<'_> {
-    /// Calls `f` with blocks of `LANES` lanes that lie side by side in the input, `g` with others, `few` with `FEW`
-    /// lanes where there are no more, `h` with single ones. The last block goes back where it would go beyond the end:
-    /// lanes that are computed twice are the same.
+    /// Calls `f` with blocks of `LANES` lanes that lie side by side in the input, `second` with those that are every
+    /// second element of a line, `g` with others, `few` with `FEW` lanes where there are no more, `h` with single ones.
+    /// The last block goes back where it would go beyond the end: lanes that are computed twice are the same.
     #[inline(always)]
     fn blocks<'s>(
         &'s self,
         size: usize,
         f: impl Fn(Block<'s>),
+        second: impl Fn(Block<'s>),
         g: impl Fn(Block<'s>),
         few: impl Fn(Block<'s>),
         h: impl Fn(Block<'s>),
@@ -194,12 +198,27 @@ impl Row<'_> {
                 place_step,
             };
             let starts = |of: usize| (0..lanes.div_ceil(of)).map(move |i| (i * of).min(lanes - of));
-            if lanes >= LANES {
-                starts(LANES).for_each(|lane| if step == size as isize { f(block(lane)) } else { g(block(lane)) });
-            } else if lanes >= FEW {
-                starts(FEW).for_each(|lane| few(block(lane)));
+            // Loops and no `for_each`, which may stay a function of its own, compiled for the baseline.
+            if lanes < FEW {
+                for lane in 0..lanes {
+                    h(block(lane));
+                }
+            } else if lanes < LANES {
+                for lane in starts(FEW) {
+                    few(block(lane));
+                }
+            } else if step == size as isize {
+                for lane in starts(LANES) {
+                    f(block(lane));
+                }
+            } else if (step, self.strides[2]) == (2 * size as isize, size as isize) {
+                for lane in starts(LANES) {
+                    second(block(lane));
+                }
             } else {
-                (0..lanes).for_each(|lane| h(block(lane)));
+                for lane in starts(LANES) {
+                    g(block(lane));
+                }
             }
         }
     }
@@ -208,19 +227,16 @@ impl Row<'_> {
     ///
     /// # Safety
     ///
-    /// N1 for `N` lanes of the block; they lie side by side if `DENSE`.
+    /// N1 for `N` lanes of the block, which lie `STEP` elements of a line apart: 1, 2, or anyhow if that is 0.
     #[inline(always)]
-    unsafe fn walk<C: CpuElement, const N: usize, const DENSE: bool>(
+    unsafe fn walk<C: CpuElement, const N: usize, const STEP: usize>(
         &self,
         block: Block<'_>,
         mut f: impl FnMut([C::Repr; N], Place),
     ) {
         let along = |d: usize| (self.steps[d] as isize).wrapping_mul(self.strides[d]);
         let taps = [self.taps[0], self.taps[1], block.run.tap];
-        // Lanes are every second element of a line that is a run.
-        let element = size_of::<C::Stored>() as isize;
-        let is_second = self.strides[2] == element && block.step == 2 * element;
-        let step = if DENSE { element } else { block.step };
+        let step = if STEP == 0 { block.step } else { (STEP * size_of::<C::Stored>()) as isize };
         let (rows, plane) = (self.steps[1] * self.sizes[2], self.steps[0] * self.sizes[1] * self.sizes[2]);
         for d in 0..taps[0].count {
             for h in 0..taps[1].count {
@@ -228,7 +244,7 @@ impl Row<'_> {
                 let mut at = block.input.wrapping_offset(line);
                 let mut offset = (d * plane + h * rows) as u32;
                 for w in 0..taps[2].count {
-                    let elements = if !DENSE && N == LANES && is_second {
+                    let elements = if STEP == 2 {
                         // SAFETY: places of the windows of lanes, by N1 and the caller's promise, and between them
                         // elements of the same line.
                         unsafe { every_second::<C::Stored, N>(at.cast()) }.map(C::widen)
@@ -261,10 +277,10 @@ impl Block<'_> {
     }
 }
 
-/// Maxima and their places.
-struct Largest<'a, C>(&'a Row<'a>, PhantomData<C>);
+/// Maxima, and if `PLACES` their places.
+struct Largest<'a, C, const PLACES: bool>(&'a Row<'a>, PhantomData<C>);
 
-impl<C: Lowest, I: Isa> Kernel<I> for Largest<'_, C>
+impl<C: Lowest, I: Isa, const PLACES: bool> Kernel<I> for Largest<'_, C, PLACES>
 where
     C::Repr: PartialOrd,
 {
@@ -276,23 +292,24 @@ where
         let row = self.0;
         row.blocks(
             size_of::<C::Stored>(),
-            |block| largest_of::<C, LANES, true>(row, block),
-            |block| largest_of::<C, LANES, false>(row, block),
-            |block| largest_of::<C, FEW, false>(row, block),
-            |block| largest_of::<C, 1, true>(row, block),
+            |block| largest_of::<C, LANES, 1, PLACES>(row, block),
+            |block| largest_of::<C, LANES, 2, PLACES>(row, block),
+            |block| largest_of::<C, LANES, 0, PLACES>(row, block),
+            |block| largest_of::<C, FEW, 0, PLACES>(row, block),
+            |block| largest_of::<C, 1, 1, PLACES>(row, block),
         );
     }
 }
 
 #[inline(always)]
-fn largest_of<C: Lowest, const N: usize, const DENSE: bool>(row: &Row<'_>, block: Block<'_>)
+fn largest_of<C: Lowest, const N: usize, const STEP: usize, const PLACES: bool>(row: &Row<'_>, block: Block<'_>)
 where
     C::Repr: PartialOrd,
 {
     let (mut values, mut offsets) = ([C::LOWEST; N], [0_u32; N]);
     // SAFETY: N1: `blocks` made the block.
     unsafe {
-        row.walk::<C, N, DENSE>(block, |elements, place| {
+        row.walk::<C, N, STEP>(block, |elements, place| {
             // Apart, so that each of these is a loop over lanes of one size.
             let mut takes = [false; N];
             for lane in 0..N {
@@ -303,6 +320,9 @@ where
                 takes[lane] = is_larger;
                 values[lane] = if is_larger { x } else { values[lane] };
             }
+            if !PLACES {
+                return;
+            }
             for lane in 0..N {
                 let mask = u32::from(takes[lane]).wrapping_neg();
                 offsets[lane] = (place.offset & mask) | (offsets[lane] & !mask);
@@ -311,7 +331,7 @@ where
     };
     // SAFETY: N2: `blocks` made the block.
     unsafe { block.store::<C, N>(values) };
-    if row.places.is_null() {
+    if !PLACES {
         return;
     }
     for (lane, offset) in offsets.into_iter().enumerate() {
@@ -335,22 +355,23 @@ impl<C: Average, I: Isa, const SPREAD: bool> Kernel<I> for Means<'_, C, SPREAD> 
         let row = self.0;
         row.blocks(
             size_of::<C::Stored>(),
-            |block| mean_of::<C, LANES, true, SPREAD>(row, block),
-            |block| mean_of::<C, LANES, false, SPREAD>(row, block),
-            |block| mean_of::<C, FEW, false, SPREAD>(row, block),
-            |block| mean_of::<C, 1, true, SPREAD>(row, block),
+            |block| mean_of::<C, LANES, 1, SPREAD>(row, block),
+            |block| mean_of::<C, LANES, 2, SPREAD>(row, block),
+            |block| mean_of::<C, LANES, 0, SPREAD>(row, block),
+            |block| mean_of::<C, FEW, 0, SPREAD>(row, block),
+            |block| mean_of::<C, 1, 1, SPREAD>(row, block),
         );
     }
 }
 
 #[inline(always)]
-fn mean_of<C: Average, const N: usize, const DENSE: bool, const SPREAD: bool>(row: &Row<'_>, block: Block<'_>) {
+fn mean_of<C: Average, const N: usize, const STEP: usize, const SPREAD: bool>(row: &Row<'_>, block: Block<'_>) {
     let mut sums = [C::ZERO; N];
     // What a step of the sum rounds to: gradients are summed in the output's own dtype.
     let rounded = |x: C::Repr| C::widen(C::narrow(x));
     // SAFETY: N1: `blocks` made the block.
     unsafe {
-        row.walk::<C, N, DENSE>(block, |elements, place| {
+        row.walk::<C, N, STEP>(block, |elements, place| {
             let sizes = match SPREAD {
                 true => std::array::from_fn(|d| row.divisors[d].get(place.at[d] as usize).copied().unwrap_or(1)),
                 false => [1; 3],

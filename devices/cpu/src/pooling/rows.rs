@@ -2,7 +2,7 @@
 
 use super::fractional::is_fractional;
 use super::kernel::{Row, RowKernel, Tap};
-use super::{Ready, Way};
+use super::{Ready, Way, columns};
 use crate::index::placed::{Own, Placed, product};
 use crate::scratch::unwritten;
 use monomorph_core::Result;
@@ -42,7 +42,7 @@ impl Call<'_> {
         let (n, dims) = (plan.axes.len(), ready.input.sizes.len());
         let values = &self.targets[0].1;
         let mut scratch = unwritten::<u64>(match ready.way {
-            Way::Columns => 2 * ready.input.sizes[dims - 1] as usize,
+            Way::Columns => columns::words(ready.input.sizes[dims - 1] as usize),
             _ => 0,
         })?;
         // Rows of a plane: of two dimensions the first of three has one place.
