@@ -1,7 +1,9 @@
 //! Groups of equal rows on the CPU: rows are put in order by their keys, equal ones are next to each other then.
 
+use crate::compact::compact;
 use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;
+use crate::isa::{Isa, Kernel};
 use crate::order::key::{Keys, Word};
 use crate::order::select;
 use crate::order::sort::Packed;
@@ -43,7 +45,7 @@ unsafe impl Executes<Groups> for Cpu {
     }
 }
 
-/// Elements that are compared before any of them is written.
+/// Elements that are compared before any of them is written; no more than a byte counts.
 const BLOCK: usize = 64;
 
 impl Ready {
@@ -98,41 +100,11 @@ impl Ready {
 impl Ready {
     /// The first of each group of equal elements one after another.
     fn firsts<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
-        let elements = self.matrix.elements::<U>();
-        let (nan, has_nan) = keys.nan().map_or((U::default(), false), |nan| (nan, true));
+        let (elements, level) = (self.matrix.elements::<U>(), crate::level()?);
         let [values, .., number] = &mut self.outputs;
         let mut groups = 0;
         values.write(|values: &mut [U]| {
-            // The first element begins a group, so the one before it is another.
-            let mut before = elements.first().map(|&x| keys.key(x).flip(U::MAX)).unwrap_or_default();
-            for block in elements.chunks(BLOCK) {
-                // Behind the key of the element before it each one's own.
-                let (mut own, n) = ([before; BLOCK + 1], block.len());
-                keys.fill(block, &mut own[1..], |key, _| key);
-                let mut begins = [false; BLOCK];
-                for (begins, pair) in begins.iter_mut().zip(own[..=n].array_windows()) {
-                    let &[before, key] = pair;
-                    // NaN is not equal to itself.
-                    *begins = (key != before) | (has_nan & (key == nan));
-                }
-                before = own[n];
-                // Most blocks are of groups of one, or of one group.
-                match begins[..n].iter().map(|&begins| usize::from(begins)).sum::<usize>() {
-                    0 => {}
-                    all if all == n => {
-                        values[groups..groups + n].copy_from_slice(block);
-                        groups += n;
-                    }
-                    // Each is written, and kept if it begins a group: there are no branches to mispredict, and no reads
-                    // to wait for.
-                    _ => {
-                        for (&x, &begins) in block.iter().zip(&begins) {
-                            values[groups] = x;
-                            groups += usize::from(begins);
-                        }
-                    }
-                }
-            }
+            groups = level.enter(Firsts { keys, elements, values });
             Ok(())
         })?;
         number.write(|number: &mut [i64]| {
@@ -217,6 +189,50 @@ impl Ready {
             number.fill(groups.clone().count() as i64);
             Ok(())
         })
+    }
+}
+
+/// The first of each group of equal elements one after another, in a frame of a level; the result is their number.
+struct Firsts<'a, U> {
+    keys: Keys<U>,
+    elements: &'a [U],
+    /// Room for all elements.
+    values: &'a mut [U],
+}
+
+impl<U: Word, I: Isa> Kernel<I> for Firsts<'_, U> {
+    type Home = U;
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: I) -> usize {
+        let Firsts { keys, elements, values } = self;
+        let Some((&first, rest)) = elements.split_first() else { return 0 };
+        values[0] = first;
+        let mut groups = 1;
+        let (blocks, tail) = rest.as_chunks::<BLOCK>();
+        let (before_blocks, before_tail) = elements[..rest.len()].as_chunks::<BLOCK>();
+        for (block, before) in blocks.iter().zip(before_blocks) {
+            let begins = keys.changes(block, before);
+            // Most blocks are of groups of one, or of one group.
+            match begins.iter().map(|&begins| u8::from(begins)).sum::<u8>().into() {
+                0 => {}
+                BLOCK => {
+                    values[groups..groups + BLOCK].copy_from_slice(block);
+                    groups += BLOCK;
+                }
+                // There is room for a block: no more elements were kept than come before it.
+                _ => {
+                    let to = values[groups..].first_chunk_mut::<BLOCK>();
+                    groups += to.map_or(0, |to| compact::<I, U, BLOCK>(block, &begins, to));
+                }
+            }
+        }
+        for (&x, &before) in tail.iter().zip(before_tail) {
+            values[groups] = x;
+            groups += keys.changes(&[x], &[before]).map(usize::from)[0];
+        }
+        groups
     }
 }
 

@@ -5,6 +5,7 @@ mod bins;
 mod cache_lines;
 mod cast;
 mod columns;
+mod compact;
 mod contract;
 mod conv;
 mod convert;

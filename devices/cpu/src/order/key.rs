@@ -148,6 +148,16 @@ impl<U: Word> Keys<U> {
         }
     }
 
+    /// Whether each element is not equal to the one before it, as NaN never is.
+    #[inline(always)]
+    pub(crate) fn changes<const N: usize>(&self, elements: &[U; N], before: &[U; N]) -> [bool; N] {
+        match self.class {
+            Class::Bool => differ(elements, before, |x| x.truth(), None),
+            Class::Unsigned | Class::Signed => differ(elements, before, |x| x, None),
+            Class::Float(infinity) => differ(elements, before, |x| x.float(infinity), Some(U::MAX)),
+        }
+    }
+
     /// Appends what `f` makes of the key of each element and its index.
     #[inline(always)]
     pub(crate) fn extend<T>(&self, row: &[U], list: &mut Vec<T>, f: impl Fn(U, usize) -> T) {
@@ -195,6 +205,17 @@ impl<U: Word> Keys<U> {
             Class::Float(_) => key.of_float(),
         }
     }
+}
+
+/// Whether the keys of elements differ, or are that of NaN.
+#[inline(always)]
+fn differ<U: Word, const N: usize>(a: &[U; N], b: &[U; N], key: impl Fn(U) -> U, nan: Option<U>) -> [bool; N] {
+    let mut differ = [false; N];
+    for i in 0..N {
+        let own = key(a[i]);
+        differ[i] = (own != key(b[i])) | (Some(own) == nan);
+    }
+    differ
 }
 
 /// Without an exit, so that it vectorises.
