@@ -4,7 +4,7 @@ use super::heap::EnterHeap;
 use super::key::{Item, Keys, Word};
 use super::select;
 use super::sort::Packed;
-use crate::isa::Level;
+use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::order::Task;
 use std::mem::MaybeUninit;
@@ -80,7 +80,7 @@ impl<U: Word, I: Item> RowWork<U, I> {
 
     fn itemize(&mut self, row: &Row<'_, U>) {
         self.items.clear();
-        self.keys.extend(row.elements, &mut self.items, |key, i| I::new(key.wide(), i));
+        self.level.enter(Itemize { keys: self.keys, elements: row.elements, items: &mut self.items });
     }
 
     /// The first items are the results.
@@ -139,8 +139,7 @@ impl<U: Word, I: Item> RowWork<U, I> {
         let mut count = row.elements.len();
         if let Some(nan) = self.keys.nan() {
             // Counted side by side: mostly there is none to look for.
-            let mut nans = 0_usize;
-            self.keys.each(row.elements, |key| nans += usize::from(key == nan));
+            let nans = self.level.enter(Count { keys: self.keys, elements: row.elements, key: nan });
             let is_nan = |x: &U| self.keys.key(*x) == nan;
             if nans > 0
                 && !skips_nan
@@ -192,6 +191,49 @@ impl<U: Copy> Row<'_, U> {
             value.write(self.elements[index]);
             to.write(index as i64);
         }
+    }
+}
+
+/// The items of elements, in the frame of a level.
+struct Itemize<'a, U, I> {
+    keys: Keys<U>,
+    elements: &'a [U],
+    /// An empty list, with room for all.
+    items: &'a mut Vec<I>,
+}
+
+impl<U: Word, I: Item, A: Isa> Kernel<A> for Itemize<'_, U, I> {
+    type Home = U;
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: A) {
+        self.keys.extend(self.elements, self.items, |key, i| I::new(key.wide(), i));
+    }
+}
+
+/// How many elements have a key, counted in the frame of a level.
+struct Count<'a, U> {
+    keys: Keys<U>,
+    elements: &'a [U],
+    key: U,
+}
+
+impl<U: Word, A: Isa> Kernel<A> for Count<'_, U> {
+    type Home = U;
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: A) -> usize {
+        /// Elements that are counted in a byte of each lane.
+        const BLOCK: usize = 128;
+        let mut count = 0;
+        for block in self.elements.chunks(BLOCK) {
+            let mut of_block = 0_u8;
+            self.keys.each(block, |key| of_block += u8::from(key == self.key));
+            count += usize::from(of_block);
+        }
+        count
     }
 }
 
