@@ -53,6 +53,9 @@ where
     let offsets: &mut [u32] = &mut bytemuck::cast_slice_mut(offsets)[..length];
     // SAFETY: a word is large enough for a number, and aligned; any bits are one, since maxima are of numbers.
     let values: &mut [C::Repr] = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), length) };
+    if const { !C::IS_USUAL } {
+        return level.enter(Columns::<C, false, true> { row, values, offsets });
+    }
     // Apart, since each row is a call, which would set up the registers of all.
     let slides = row.runs.iter().any(|run| run.n >= FEW && (1..=2).contains(&run.distance));
     match (slides, row.places.is_null()) {
@@ -63,7 +66,8 @@ where
     }
 }
 
-/// The work on a row, of which many windows slide by a column or two if `SLIDES`; `PLACES` if these are wanted.
+/// The work on a row, of which many windows slide by a column or two if `SLIDES`; `PLACES` if these may be
+/// wanted.
 struct Columns<'a, C: Lowest, const SLIDES: bool, const PLACES: bool> {
     row: &'a Row<'a>,
     /// The largest element of each column of the windows, and how far behind the first line of these it is in the

@@ -119,6 +119,9 @@ unsafe fn largest<C: Lowest>(level: Level, row: &Row<'_>, _: &mut [u64])
 where
     C::Repr: PartialOrd,
 {
+    if const { !C::IS_USUAL } {
+        return level.enter(Largest::<C, true>(row, PhantomData));
+    }
     match row.places.is_null() {
         true => level.enter(Largest::<C, false>(row, PhantomData)),
         false => level.enter(Largest::<C, true>(row, PhantomData)),
@@ -277,7 +280,7 @@ impl Block<'_> {
     }
 }
 
-/// Maxima, and if `PLACES` their places.
+/// Maxima, and if `PLACES` their places, if these are wanted.
 struct Largest<'a, C, const PLACES: bool>(&'a Row<'a>, PhantomData<C>);
 
 impl<C: Lowest, I: Isa, const PLACES: bool> Kernel<I> for Largest<'_, C, PLACES>
@@ -331,7 +334,7 @@ where
     };
     // SAFETY: N2: `blocks` made the block.
     unsafe { block.store::<C, N>(values) };
-    if !PLACES {
+    if !PLACES || row.places.is_null() {
         return;
     }
     for (lane, offset) in offsets.into_iter().enumerate() {

@@ -7,24 +7,27 @@ use monomorph_ops::pooling::{Divisor, Fold};
 /// What maxima begin with: below everything else.
 pub(super) trait Lowest: CpuElement {
     const LOWEST: Self::Repr;
+    /// Models pool them, so that windows of each kind, and maxima without places, have loops of their own.
+    const IS_USUAL: bool;
 }
 macro_rules! lowest {
-    ($($t:ty: $lowest:expr;)*) => {$(
+    ($($t:ty: $lowest:expr, $is_usual:literal;)*) => {$(
         impl Lowest for $t {
             const LOWEST: Self::Repr = $lowest;
+            const IS_USUAL: bool = $is_usual;
         }
     )*};
 }
 lowest! {
-    u8: u8::MIN;
-    i8: i8::MIN;
-    i16: i16::MIN;
-    i32: i32::MIN;
-    i64: i64::MIN;
-    f16: f32::NEG_INFINITY;
-    bf16: f32::NEG_INFINITY;
-    f32: f32::NEG_INFINITY;
-    f64: f64::NEG_INFINITY;
+    u8: u8::MIN, false;
+    i8: i8::MIN, false;
+    i16: i16::MIN, false;
+    i32: i32::MIN, false;
+    i64: i64::MIN, false;
+    f16: f32::NEG_INFINITY, true;
+    bf16: f32::NEG_INFINITY, true;
+    f32: f32::NEG_INFINITY, true;
+    f64: f64::NEG_INFINITY, false;
 }
 
 /// The arithmetic of means.

@@ -15,8 +15,6 @@ use std::array;
 
 /// Two vectors of AVX-512 in float32.
 const LANES: usize = 32;
-/// A vector of AVX2.
-const SHORT: usize = 8;
 const BLOCK: usize = 2048;
 /// Columns that are summed beside each other: a row of a tile is a few cache lines, and its sums stay in registers.
 pub(super) const TILE: usize = 64;
@@ -45,15 +43,7 @@ fn block_sum<T: Real, const K: usize>(rows: [&[T]; K], f: &impl Fn([T; K]) -> T)
             *lane = *lane + f(array::from_fn(|k| chunk[k][j]));
         }
     }
-    // A part of a chunk by shorter vectors first: one element takes as long as many of them.
-    let rests = parts.map(|(_, rest)| rest.as_chunks::<SHORT>());
-    for c in 0..rests[0].0.len() {
-        let chunk: [&[T; SHORT]; K] = array::from_fn(|k| &rests[k].0[c]);
-        for (j, lane) in lanes[..SHORT].iter_mut().enumerate() {
-            *lane = *lane + f(array::from_fn(|k| chunk[k][j]));
-        }
-    }
-    let rest = (0..rests[0].1.len()).map(|i| f(array::from_fn(|k| rests[k].1[i]))).fold(T::zero(), |a, b| a + b);
+    let rest = (0..parts[0].1.len()).map(|i| f(array::from_fn(|k| parts[k].1[i]))).fold(T::zero(), |a, b| a + b);
     (tree(lanes, |a, b| a + b) + rest).wide()
 }
 
@@ -64,12 +54,6 @@ pub(super) fn largest<T: Real>(row: &[T]) -> T {
     let mut lanes = [T::neg_infinity(); LANES];
     for chunk in chunks {
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane = x.larger(*lane);
-        }
-    }
-    let (chunks, rest) = rest.as_chunks::<SHORT>();
-    for chunk in chunks {
-        for (lane, &x) in lanes[..SHORT].iter_mut().zip(chunk) {
             *lane = x.larger(*lane);
         }
     }
