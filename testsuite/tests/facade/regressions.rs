@@ -215,3 +215,20 @@ fn one_element_is_zero_or_not() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn an_infinite_factor_of_a_logarithm_leaves_a_power_of_zero() -> Result<()> {
+    const INF: f64 = f64::INFINITY;
+    for (base, exponent) in [
+        (Complex64::new(INF, f64::NAN), Complex64::new(-1.0, 0.0)),
+        (Complex64::new(-INF, f64::NAN), Complex64::new(-0.5, 0.0)),
+        (Complex64::new(-1.0, 0.0), Complex64::new(INF, INF)),
+        (Complex64::new(0.5, 0.0), Complex64::new(INF, f64::NAN)),
+        (Complex64::new(-2.0, 0.0), Complex64::new(-INF, f64::NAN)),
+    ] {
+        let tensor = |z: Complex64| Tensor::<Cpu>::from_slice(&[z], &[1][..]).map(IValue::from);
+        let power = called("pow.Tensor_Tensor", [tensor(base)?, tensor(exponent)?])?;
+        assert_eq!(power[0].to_vec::<Complex64>()?, [Complex64::new(0.0, 0.0)], "{base} to {exponent}");
+    }
+    Ok(())
+}

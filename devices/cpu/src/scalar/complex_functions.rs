@@ -91,7 +91,30 @@ pub(super) fn tanh(z: C) -> C {
 
 /// e^(exponent·log z).
 pub(super) fn pow(z: C, exponent: C) -> C {
-    exp(exponent * log(z))
+    exp(product(exponent, log(z)))
+}
+
+/// A product that is infinite where a factor is, even if both of its parts are NaN by the rule for numbers: the example
+/// of C99, Annex G.5.1.
+fn product(z: C, w: C) -> C {
+    let plain = z * w;
+    if !(plain.re.is_nan() && plain.im.is_nan()) {
+        return plain;
+    }
+    let is_infinite = |z: C| z.re.is_infinite() || z.im.is_infinite();
+    let by_parts = |z: C, f: fn(f64) -> f64| C::new(f(z.re), f(z.im));
+    let without_nan = |z: C| by_parts(z, |x| if x.is_nan() { 0.0f64.copysign(x) } else { x });
+    // An infinite factor is a direction.
+    let direction = |z: C| by_parts(z, |x| if x.is_infinite() { 1.0f64 } else { 0.0 }.copysign(x));
+    let overflows = || [z.re * w.re, z.im * w.im, z.re * w.im, z.im * w.re].iter().any(|x| x.is_infinite());
+    let (a, b) = match (is_infinite(z), is_infinite(w)) {
+        (true, true) => (direction(z), direction(w)),
+        (true, false) => (direction(z), without_nan(w)),
+        (false, true) => (without_nan(z), direction(w)),
+        (false, false) if overflows() => (without_nan(z), without_nan(w)),
+        _ => return plain,
+    };
+    by_parts(a * b, |x| f64::INFINITY * x)
 }
 
 /// The exponential, by the C library's real functions.

@@ -442,6 +442,27 @@ K_FN k_c128 k_complex_exp(k_c128 z) {
   return k_make_c128(cos(z.im) * one * two, sin(z.im) * one * two);
 }
 
+K_FN int k_is_infinite(k_c128 z) { return fabs(z.re) == K_INF_F64 || fabs(z.im) == K_INF_F64; }
+
+/* A factor with what it adds to an infinite product: of an infinite one its direction, else all but NaN. */
+K_FN k_f64 k_infinite_factor(k_f64 x, int is_direction) {
+  if (is_direction) return copysign(fabs(x) == K_INF_F64 ? 1.0 : 0.0, x);
+  return x != x ? copysign(0.0, x) : x;
+}
+
+/* A product that is infinite where a factor is, even if both of its parts are NaN by the rule for numbers. */
+K_FN k_c128 k_complex_product(k_c128 z, k_c128 w) {
+  k_c128 plain = k_mul_c128(z, w), overflow = k_make_c128(z.re * w.re, z.im * w.im);
+  k_c128 mixed = k_make_c128(z.re * w.im, z.im * w.re);
+  int a = k_is_infinite(z), b = k_is_infinite(w);
+  if (plain.re == plain.re || plain.im == plain.im) return plain;
+  if (!(a || b || k_is_infinite(overflow) || k_is_infinite(mixed))) return plain;
+  z = k_make_c128(k_infinite_factor(z.re, a), k_infinite_factor(z.im, a));
+  w = k_make_c128(k_infinite_factor(w.re, b), k_infinite_factor(w.im, b));
+  plain = k_mul_c128(z, w);
+  return k_make_c128(K_INF_F64 * plain.re, K_INF_F64 * plain.im);
+}
+
 #define K_COMPLEX_FUNCTIONS(n, T, WIDE, NARROW) \
   K_FN T k_log_##n(T a) { return NARROW(k_complex_log(WIDE(a))); } \
   K_FN T k_sqrt_##n(T a) { return NARROW(k_complex_sqrt(WIDE(a))); } \
@@ -451,7 +472,7 @@ K_FN k_c128 k_complex_exp(k_c128 z) {
     T one = k_make_##n(1, 0); \
     return k_div_##n(one, k_add_##n(one, k_exp_##n(k_neg_##n(a)))); \
   } \
-  K_FN T k_pow_##n(T a, T b) { return NARROW(k_complex_exp(k_mul_c128(WIDE(b), k_complex_log(WIDE(a))))); } \
+  K_FN T k_pow_##n(T a, T b) { return NARROW(k_complex_exp(k_complex_product(WIDE(b), k_complex_log(WIDE(a))))); } \
   K_FN T k_pow_number_##n(T a, T b) { \
     T one = k_make_##n(1, 0); \
     if (b.im == 0 && b.re == 0) return one; \
