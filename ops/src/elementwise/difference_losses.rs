@@ -241,7 +241,7 @@ record! { SmoothL1LossFn "-: x x p", Small within 16: float |[a, b], [beta]| {
 } }
 record! { HuberLossFn "-: x x p", Small within 16: float |[a, b], [delta]| {
     let size = (a - b).abs();
-    if size <= delta { 0.5 * size * size } else { delta * (size - 0.5 * delta) }
+    if size > delta { delta * (size - 0.5 * delta) } else { 0.5 * size * size }
 } }
 record! { MseLossBackwardFn "-: x x x p", Small within 4:
     int |[a, b, grad], [share]| share.wrapping_mul(a.wrapping_sub(b)).wrapping_mul(grad),
