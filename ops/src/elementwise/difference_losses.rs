@@ -13,7 +13,7 @@ use crate::reduce::{Dims, MeanFn, ReduceFn, ReduceInputs, SumFn};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, ValueSink, call};
-use monomorph_core::{AnyTensor, Device, ErrorKind, IValue, Result, Scalar, Tensor};
+use monomorph_core::{AnyTensor, Device, ErrorKind, Geometry, IValue, Result, Scalar, Tensor};
 
 /// The losses of `huber_loss` replace a tensor like its first operand.
 const HUBER: Rule = Rule::BINARY.with_dtype_of(0).with_outputs_like::<Reals>(0);
@@ -122,7 +122,7 @@ where
     call::<Reduce<F>, D, S>(&inputs, sink).map(S::value::<Reduce<F>>)
 }
 
-/// The losses of formula `F`, or what is made of them: their mean (1) or their sum (2).
+/// The losses of formula `F`, or what is made of them: their mean (1) or their sum (2), nothing by any other number.
 fn reduced<'t, F, D, Args, S>(args: Args, reduction: i64, sink: S) -> Result<S::Value>
 where
     F: PointwiseFn,
@@ -130,7 +130,7 @@ where
     Pointwise<F>: Operator<'t, D, Args>,
     S: ValueSink<'t, D>,
 {
-    if reduction == 0 {
+    if !matches!(reduction, 1 | 2) {
         return Pointwise::<F>::call(args, sink);
     }
     let [losses] = Pointwise::<F>::call(args, Functional::<D, 1>::default())?;
@@ -169,7 +169,7 @@ impl<'t, D: DifferenceLosses + Mean + Sum> Operator<'t, D, (Operand<'t>, Operand
     }
 }
 
-/// `huber_loss`. PyTorch takes every other number for no reduction here.
+/// `huber_loss`. PyTorch takes every number but 1 and 2 for no reduction here.
 pub struct HuberLoss;
 
 impl<'t, D: DifferenceLosses + Mean + Sum> Operator<'t, D, (Operand<'t>, Operand<'t>, i64, f64)> for HuberLoss {
@@ -184,10 +184,10 @@ impl<'t, D: DifferenceLosses + Mean + Sum> Operator<'t, D, (Operand<'t>, Operand
     }
 }
 
-/// `factor` times the share of one element in what its losses are reduced to: 1, or its part of a mean. In a gradient
-/// of integers it is one.
+/// `factor` times the share of one element in what its losses are reduced to: 1, or its part of a mean. For integers it
+/// is rounded to one.
 fn share(x: &Operand<'_>, reduction: i64, factor: f64) -> Scalar {
-    let numel: i64 = x.sizes().iter().product();
+    let numel = x.geometry().map_or(1, Geometry::numel);
     let share = if reduction == 1 { factor / numel as f64 } else { factor };
     if x.dtype().is_some_and(|dtype| dtype.is_integral(true)) { Scalar::Int(share as i64) } else { share.into() }
 }

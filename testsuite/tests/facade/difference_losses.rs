@@ -59,6 +59,8 @@ fn huber_losses_have_the_dtype_and_the_strides_of_the_input() -> Result<()> {
     )?;
     assert_eq!((losses.dtype(), losses.strides()), (F32, &[1, 3][..]));
     assert_eq!(losses.to_vec::<f32>()?, [7.5, 7.5, 7.5, 7.5, 0.0, 0.0, 0.0, 0.0, 7.5, 7.5, 7.5, 7.5]);
+    let by_another_number = HuberLoss { reduction: 3, ..Default::default() };
+    assert_eq!(ops::huber_loss_with(&a, &b, by_another_number)?.sizes(), [3, 4]);
     let broadcast = ops::huber_loss_with(&a.i(0)?, &b, HuberLoss { reduction: 0, ..Default::default() })?;
     assert_eq!((broadcast.sizes(), broadcast.strides()), (&[3, 4][..], &[4, 1][..]));
     let error = ops::huber_loss_with(&a.to(I64)?, &b, HuberLoss { reduction: 0, ..Default::default() }).unwrap_err();
