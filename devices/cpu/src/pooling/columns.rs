@@ -71,7 +71,7 @@ where
 struct Columns<'a, C: Lowest, const SLIDES: bool, const PLACES: bool> {
     row: &'a Row<'a>,
     /// The largest element of each column of the windows, and how far behind the first line of these it is in the
-    /// plane; behind those of the row whatever lies there.
+    /// plane; behind those of the row zeros.
     values: &'a mut [C::Repr],
     offsets: &'a mut [u32],
 }

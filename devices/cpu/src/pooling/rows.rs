@@ -4,7 +4,7 @@ use super::fractional::is_fractional;
 use super::kernel::{Row, RowKernel, Tap};
 use super::{Ready, Way, columns};
 use crate::index::placed::{Own, Placed, product};
-use crate::scratch::unwritten;
+use crate::scratch::scratch;
 use monomorph_core::Result;
 use monomorph_ops::pooling::{Fold, WindowPlan};
 use std::ops::Range;
@@ -41,7 +41,8 @@ impl Call<'_> {
         let (ready, plan) = (self.ready, self.plan);
         let (n, dims) = (plan.axes.len(), ready.input.sizes.len());
         let values = &self.targets[0].1;
-        let mut scratch = unwritten::<u64>(match ready.way {
+        // Zeros, since blocks of windows read some of them behind the last column.
+        let mut room = scratch::<u64>(match ready.way {
             Way::Columns => columns::words(ready.input.sizes[dims - 1] as usize),
             _ => 0,
         })?;
@@ -68,7 +69,7 @@ impl Call<'_> {
                 line.values = starts[0].wrapping_offset(behind(to_rows[0]));
                 line.places = starts[1].wrapping_offset(behind(to_rows[1]));
                 // SAFETY: N1, N2: P1, windows lie within the input, and the row is of the outputs.
-                unsafe { kernel(ready.level, &line, &mut scratch) };
+                unsafe { kernel(ready.level, &line, &mut room) };
                 let left = (heights[1] - at[1]).min(end - row);
                 let equal = self.equal(&line, ready.outer[1].get(at[1]..).unwrap_or_default(), left);
                 if equal > 1 {
