@@ -239,7 +239,8 @@ impl<'a> Trial<'a> {
         let own = |error: &Error| {
             let kind = error.kind();
             let rule = matches!(kind, ErrorKind::ArgumentRule { .. } | ErrorKind::NumberRange { .. });
-            formula.rule.has_check() && (rule || matches!(kind, ErrorKind::DTypeNotSupported { .. }))
+            let dtype = matches!(kind, ErrorKind::DTypeNotSupported { .. } | ErrorKind::DTypeMismatch { .. });
+            formula.rule.has_check() && (rule || dtype)
         };
         match (&result, naive::pointwise(formula, &self.args, params)) {
             (Ok(t), Ok(want)) => {
