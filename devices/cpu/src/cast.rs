@@ -221,6 +221,17 @@ unsafe fn moved_as<T: Copy>(from: *const u8, from_stride: isize, to: *mut u8, to
             return;
         }
     }
+    if (from_stride, to_stride) == (-dense, dense) {
+        // A known stride, so that the compiler reverses whole vectors.
+        for i in 0..n {
+            let at = to.cast::<T>().wrapping_add(i);
+            // SAFETY: element `i < n` of the source, which lies so many elements before the first (R1).
+            let value = unsafe { from.cast::<T>().wrapping_sub(i).read_unaligned() };
+            // SAFETY: element `i < n` of the dense target (R1), which is no part of the source (R2).
+            unsafe { at.write_unaligned(value) };
+        }
+        return;
+    }
     if to_stride == dense {
         for i in 0..n {
             let source = from.wrapping_offset(i as isize * from_stride).cast::<T>();

@@ -5,7 +5,6 @@ use crate::cast::{Bits, cast, moved};
 use crate::isa::Level;
 use crate::level;
 use crate::offsets::Sides;
-use crate::reversed::reverse;
 use crate::staging::{StageBlock, StageBuffer, Stager};
 use crate::table_copy::TableCopy;
 use crate::tile_copy::{SQUARE_SIDE, Tile};
@@ -61,12 +60,6 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
             let from = at[1].wrapping_offset(row * strides[3]).cast_const();
             let (to_stride, from_stride) = (strides[0], strides[1]);
             if load.is_direct() && store.is_direct() {
-                if (from_stride, to_stride) == (-(sizes[0] as isize), sizes[0] as isize) {
-                    // SAFETY: R1, R2 by C1 and C2: sides of different strides share nothing but a single element, which
-                    // stays what it is.
-                    unsafe { reverse(level, from, to, sizes[0], cols) };
-                    continue;
-                }
                 // SAFETY: R1, R2 by C1 and C2 (a run copied onto itself would be equal in every respect, and then
                 // nothing changes whatever the order).
                 unsafe { run(from, from_stride, to, to_stride, sizes[0], cols) };

@@ -44,7 +44,6 @@ mod rearrange;
 pub mod reduce;
 mod renorm;
 mod resample;
-mod reversed;
 mod rounding;
 mod row_copy;
 mod rows;
