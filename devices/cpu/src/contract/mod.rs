@@ -4,14 +4,14 @@
 //! onto it. Where the output shares memory with an input, or its elements are not the values (a conjugate view), the
 //! product is computed in memory of the call's own, and copied to the output in the end.
 
-mod around;
+mod copies;
 mod factor;
 
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::left_out::no_kernel;
 use crate::matrix::{Matrices, Product};
-use around::Around;
+use copies::Copies;
 use factor::Factor;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result, Scalar};
@@ -21,7 +21,7 @@ use monomorph_ops::contract::{Contract, ContractFn, ContractInputs, ContractPlan
 ///
 /// Invariants:
 /// * P1: `a` and `b` are inputs of the call.
-/// * P2: `c` is the output of the call itself, or memory of `around`'s own with room for as many elements, in row-major
+/// * P2: `c` is the output of the call itself, or memory of `copies` with room for as many elements, in row-major
 ///   order.
 #[derive(Debug)]
 pub struct Ready {
@@ -38,7 +38,7 @@ pub struct Ready {
     /// B is frozen, and the only one, so that it is packed for all runs.
     packs: bool,
     packed: Option<Vec<u128>>,
-    around: Option<Box<Around>>,
+    copies: Option<Box<Copies>>,
 }
 
 // SAFETY: threads that share a call read its inputs, which nobody writes; its output and its own memory are written by
@@ -52,12 +52,12 @@ unsafe impl<F: ContractFn> Executes<Contract<F>> for Cpu {
     type Ready = Ready;
 
     unsafe fn ready(plan: &ContractPlan, inputs: &ContractInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
-        // SAFETY: E1, E2.
+        // SAFETY: the plan was written for these operands and outputs (E1), whose storages stay borrowed (E2).
         unsafe { Ready::new(plan, inputs.operands(), outputs) }
     }
 
     unsafe fn run(ready: &mut Ready, _: &ContractPlan) -> Result<()> {
-        // SAFETY: E2.
+        // SAFETY: the storages that the call was bound to are still borrowed, the output's for writing (E2).
         unsafe { ready.run() }
     }
 }
@@ -74,12 +74,12 @@ impl Ready {
             return Err(no_kernel(dtype, "products of two factors").into());
         };
         let is_frozen = matches!(b, Operand::Tensor(tensor) if tensor.is_frozen());
-        // SAFETY: E2.
+        // SAFETY: the storage of the first factor stays borrowed until the result is dropped (E2).
         let (a, a_place) = unsafe { Factor::of(a, dtype, plan.form.a, is_read) }?;
-        // SAFETY: E2.
+        // SAFETY: the storage of the second factor stays borrowed until the result is dropped (E2).
         let (b, b_place) = unsafe { Factor::of(b, dtype, plan.form.b, is_read) }?;
-        // SAFETY: E2.
-        let (around, c, c_place) = unsafe { Around::of(plan, operands, outputs) }?;
+        // SAFETY: the plan is that of these operands and outputs (E1), which stay borrowed (E2).
+        let (copies, c, c_place) = unsafe { Copies::of(plan, operands, outputs) }?;
         let a_bits = Bits { conj: a_place.bits.conj != (plan.conjugates && dtype.is_complex()), ..a_place.bits };
         // Nothing times NaN is nothing, as in every BLAS.
         let k = if plan.alpha.to_complex() == Scalar::Int(0).to_complex() { 0 } else { k };
@@ -99,7 +99,7 @@ impl Ready {
         let steps = [a_place.step, b_place.step, c_place.step];
         let sums = plan.form.a[0].is_some() && plan.form.out[0].is_none();
         let (packs, packed) = (is_frozen && batch == 1, None);
-        Ok(Ready { product, batch, a, b, c, steps, sums, packs, packed, around })
+        Ok(Ready { product, batch, a, b, c, steps, sums, packs, packed, copies })
     }
 
     /// # Safety
@@ -107,9 +107,9 @@ impl Ready {
     /// E2 of [`Executes::run`].
     unsafe fn run(&mut self) -> Result<()> {
         let Some(product) = self.product else { return Ok(()) };
-        if let Some(around) = &self.around {
-            // SAFETY: E2; `c` is what the surroundings were made with.
-            unsafe { around.before(self.c) }?;
+        if let Some(copies) = &self.copies {
+            // SAFETY: the operands are borrowed (E2); `c` was given with the copies.
+            unsafe { copies.copy_addend(self.c) }?;
         }
         // SAFETY: the inputs are initialised, and nobody writes them: what shares memory with the output is staged.
         let a = unsafe { self.a.refresh() }?;
@@ -142,9 +142,9 @@ impl Ready {
             // SAFETY: see above; what is packed is as it was then, since it is frozen.
             unsafe { product.run_batch(self.batch, at, self.packed.as_deref()) }?;
         }
-        if let Some(around) = &self.around {
-            // SAFETY: E2; the product was just computed.
-            unsafe { around.after(self.c) }?;
+        if let Some(copies) = &self.copies {
+            // SAFETY: the output is borrowed for writing (E2); the product was just computed at `c`.
+            unsafe { copies.copy_product(self.c) }?;
         }
         Ok(())
     }

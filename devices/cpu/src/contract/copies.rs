@@ -8,11 +8,11 @@ use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{Result, Strided};
 use monomorph_ops::contract::ContractPlan;
 
-/// What is copied before and after a product: most have neither, and are moved often.
+/// The copies before and after a product. Most products need none, so these are not part of what is bound to memory.
 ///
 /// Invariant P3: `addend` is an input of the call, `output` is its output.
 #[derive(Debug)]
-pub(super) struct Around {
+pub(super) struct Copies {
     /// `None` where nothing is added, or where it is the output, which is there already.
     addend: Option<Input>,
     output: Input,
@@ -20,8 +20,8 @@ pub(super) struct Around {
     staged: Vec<u128>,
 }
 
-impl Around {
-    /// What is copied around a product, where it is computed, and how that lies.
+impl Copies {
+    /// What a product needs copied, if anything; where it is computed, and how that lies.
     ///
     /// # Safety
     ///
@@ -30,7 +30,7 @@ impl Around {
         plan: &ContractPlan,
         operands: &[Operand<'_>],
         outputs: &Outputs<'_>,
-    ) -> Result<(Option<Box<Around>>, *mut u8, Place)> {
+    ) -> Result<(Option<Box<Copies>>, *mut u8, Place)> {
         let (out, data, dims) = (outputs.geometry(0), outputs.data(0), plan.form.out);
         let is_empty = out.numel() == 0;
         let bits = Bits::of(out.dtype(), out.is_conj(), out.is_neg());
@@ -46,12 +46,12 @@ impl Around {
             false => (data, output.strides.clone()),
         };
         let addend = operands.first().filter(|_| adds);
-        // SAFETY: E2.
+        // SAFETY: the storage of what is added stays borrowed until the result is dropped (E2).
         let addend = addend.map(|operand| unsafe { Input::of(operand, out.dtype()) });
         // In the output already, in the same places: meta stages it otherwise.
         let addend = addend.filter(|addend| stages || !std::ptr::eq(addend.data, c));
         let place = Place::of(&c_strides, dims, bits);
-        Ok((Some(Box::new(Around { addend, output, c_strides, staged })), c, place))
+        Ok((Some(Box::new(Copies { addend, output, c_strides, staged })), c, place))
     }
 
     fn c(&self, data: *mut u8) -> Strided<'_> {
@@ -62,8 +62,8 @@ impl Around {
     ///
     /// # Safety
     ///
-    /// E2 of [`Executes::run`]; `c` was given with the surroundings.
-    pub(super) unsafe fn before(&self, c: *mut u8) -> Result<()> {
+    /// E2 of [`Executes::run`]; `c` was given with the copies.
+    pub(super) unsafe fn copy_addend(&self, c: *mut u8) -> Result<()> {
         let Some(addend) = &self.addend else { return Ok(()) };
         let strides = broadcast(addend, &self.output.sizes);
         // SAFETY: C1, C2 of `Device::copy`: the addend, broadcast, has the sizes of the output (meta) and is
@@ -75,8 +75,8 @@ impl Around {
     ///
     /// # Safety
     ///
-    /// As of `before`, and the product is computed.
-    pub(super) unsafe fn after(&self, c: *mut u8) -> Result<()> {
+    /// As of `copy_addend`, and the product is computed.
+    pub(super) unsafe fn copy_product(&self, c: *mut u8) -> Result<()> {
         if self.staged.is_empty() {
             return Ok(());
         }
