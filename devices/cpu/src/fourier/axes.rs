@@ -6,10 +6,16 @@ use crate::scratch::scratch;
 use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use num_complex::Complex;
+use rustfft::Fft;
+use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
-/// Columns that are transformed together: a cache line of complex64 has eight.
-const TOGETHER: usize = 16;
+/// Elements of complex64 in a cache line, and how many columns are transformed together.
+const LINE: usize = 8;
+const TOGETHER: usize = 2 * LINE;
+
+/// Parts of the rows of a plane, with the same columns.
+type Rows<'a, T> = SmallVec<[&'a mut [Complex<T>]; 32]>;
 
 /// A row-major array as three axes, of which the one in the middle is transformed.
 #[derive(Clone, Copy, Debug)]
@@ -70,27 +76,58 @@ pub(super) fn along<T: Real>(elements: &mut [Complex<T>], array: Array, forward:
             Ok(())
         });
     }
-    each(elements.chunks_mut(size * inner), size * inner, |plane| {
-        let mut working = scratch(fft.get_inplace_scratch_len())?;
-        let mut columns = scratch(size * TOGETHER.min(inner))?;
-        for start in (0..inner).step_by(TOGETHER) {
-            let count = TOGETHER.min(inner - start);
-            let columns = &mut columns[..size * count];
-            for (i, row) in plane.chunks_exact(inner).enumerate() {
-                for (j, x) in row[start..][..count].iter().enumerate() {
-                    columns[j * size + i] = *x;
-                }
-            }
-            fft.process_with_scratch(columns, &mut working);
-            scaled(columns, scale);
-            for (i, row) in plane.chunks_exact_mut(inner).enumerate() {
-                for (j, x) in row[start..][..count].iter_mut().enumerate() {
-                    *x = columns[j * size + i];
-                }
+    let width = columns_of_part(elements.len() / (size * inner), size, inner);
+    let planes = elements.chunks_exact_mut(size * inner);
+    if width == inner {
+        return each(planes, size * inner, |plane| {
+            columns(&mut plane.chunks_exact_mut(inner).collect::<Rows<'_, T>>(), &*fft, scale)
+        });
+    }
+    let mut parts = Vec::new();
+    for plane in planes {
+        let first = parts.len();
+        parts.resize_with(first + inner.div_ceil(width), Rows::new);
+        for row in plane.chunks_exact_mut(inner) {
+            parts[first..].iter_mut().zip(row.chunks_mut(width)).for_each(|(part, row)| part.push(row));
+        }
+    }
+    each(parts.into_iter(), size * width, |mut rows| columns(&mut rows, &*fft, scale))
+}
+
+/// How many columns one part of the work has: all of a plane, where there are enough planes for all threads.
+fn columns_of_part(planes: usize, size: usize, inner: usize) -> usize {
+    let parts = pieces().div_ceil(planes.max(1));
+    if parts == 1 || !is_parallel(planes * size * inner, GRAIN) {
+        return inner;
+    }
+    inner.div_ceil(parts).next_multiple_of(TOGETHER).min(inner)
+}
+
+/// Transforms the columns of some rows, and multiplies by `scale`.
+fn columns<T: Real>(rows: &mut [&mut [Complex<T>]], fft: &dyn Fft<T>, scale: T) -> Result<()> {
+    let (size, inner) = (rows.len(), rows[0].len());
+    // Of a power of two, elements of all columns at one index would compete for one set of the first-level cache.
+    let stride = if size.is_multiple_of(LINE) { size + LINE } else { size };
+    let mut working = scratch(fft.get_inplace_scratch_len())?;
+    let mut columns = scratch(stride * TOGETHER.min(inner))?;
+    for start in (0..inner).step_by(TOGETHER) {
+        let count = TOGETHER.min(inner - start);
+        for (i, row) in rows.iter().enumerate() {
+            for (column, x) in columns.chunks_exact_mut(stride).zip(&row[start..][..count]) {
+                column[i] = *x;
             }
         }
-        Ok(())
-    })
+        for column in columns.chunks_exact_mut(stride).take(count) {
+            fft.process_with_scratch(&mut column[..size], &mut working);
+            scaled(&mut column[..size], scale);
+        }
+        for (i, row) in rows.iter_mut().enumerate() {
+            for (x, column) in row[start..][..count].iter_mut().zip(columns.chunks_exact(stride)) {
+                *x = column[i];
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Transforms rows of real numbers, and multiplies by `scale`. Rows of the output have half of the result or all of it.
@@ -153,4 +190,31 @@ pub(super) fn to_real<T: Real>(
 /// An error for runs that have not the length that was planned for: there are none.
 fn no_length(_: realfft::FftError) -> monomorph_core::Error {
     ErrorKind::ArgumentRule { rule: "argument self has rows of another length than its sizes say" }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Few planes, whose columns threads share, and many; columns that leave a part of a block; lengths that are
+    /// multiples of a cache line and others.
+    #[test]
+    fn columns_are_transformed_as_rows_are() {
+        for [planes, size, inner] in [[1, 64, 1000], [3, 60, 1001], [40, 33, 50], [2, 8, 3]] {
+            let number = |i: usize| ((i * 2654435761) % 1000) as f64 - 500.0;
+            let mut elements: Vec<_> =
+                (0..planes * size * inner).map(|i| Complex::new(number(i), number(i + 7))).collect();
+            let before = elements.clone();
+            along(&mut elements, Array { size, inner }, true, 0.5).expect("memory");
+            for plane in 0..planes {
+                for column in [0, 1, inner / 2, inner - 1] {
+                    let at = |i: usize| (plane * size + i) * inner + column;
+                    let mut row: Vec<_> = (0..size).map(|i| before[at(i)]).collect();
+                    along(&mut row, Array { size, inner: 1 }, true, 0.5).expect("memory");
+                    let got: Vec<_> = (0..size).map(|i| elements[at(i)]).collect();
+                    assert_eq!(got, row, "column {column} of plane {plane} of {planes}, {size} by {inner}");
+                }
+            }
+        }
+    }
 }

@@ -1,15 +1,17 @@
 //! Products of integers, modulo 2^bits, in which signed and unsigned ones are the same and sums may be taken in any
-//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache.
+//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache. Words of 64 bits
+//! that hold small integers are multiplied as words of 32 bits.
 
 use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::isa::{Isa, Kernel};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Columns of C that accumulate at a time.
-const WIDTH: usize = 128;
+const WIDTH: usize = 64;
 
 /// Rows of B that are packed at a time: with [`WIDTH`] 32 KiB of the widest integers.
-const DEPTH: usize = 32;
+const DEPTH: usize = 64;
 
 /// Rows of C that accumulate at a time; each element of B that is loaded is used so often.
 const ROWS: usize = 4;
@@ -23,20 +25,20 @@ pub(super) unsafe fn multiply(product: &Product, at: Matrices) {
     // SAFETY, of all: M1, M2; words have the width of the dtype.
     match product.dtype.size() {
         // SAFETY: see above.
-        1 => unsafe { of_words::<u8>(product, at) },
+        1 => unsafe { of_words::<u8, 64>(product, at) },
         // SAFETY: see above.
-        2 => unsafe { of_words::<u16>(product, at) },
+        2 => unsafe { of_words::<u16, 32>(product, at) },
         // SAFETY: see above.
-        4 => unsafe { of_words::<u32>(product, at) },
+        4 => unsafe { of_words::<u32, 16>(product, at) },
         // SAFETY: see above.
-        _ => unsafe { of_words::<u64>(product, at) },
+        _ => unsafe { of_words::<u64, 8>(product, at) },
     }
 }
 
 /// # Safety
 ///
-/// M1 and M2 of [`Product::run`], for elements of the width of `T`.
-unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
+/// M1 and M2 of [`Product::run`], for elements of the width of `T`, of which `TILE` are a line of the cache.
+unsafe fn of_words<T: Summed, const TILE: usize>(product: &Product, at: Matrices) {
     let Product { m, n, k, c, .. } = *product;
     let (alpha, beta) = (T::of(product.alpha), T::of(product.beta));
     let place = |row, col| at.c.cast::<T>().wrapping_offset(c.at(row, col));
@@ -53,6 +55,7 @@ unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
         }
     }
     let mut packed = [T::ZERO; DEPTH * WIDTH];
+    let are_extended = |elements: &[T]| elements.iter().fold(true, |all, x| all & x.is_extended());
     for col in (0..n).step_by(WIDTH) {
         let n = WIDTH.min(n - col);
         for from in (0..k).step_by(DEPTH) {
@@ -64,6 +67,7 @@ unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
                     packed[p * WIDTH + j] = unsafe { at.read_unaligned() };
                 }
             }
+            let is_small = are_extended(&packed);
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
                 let mut factors = [[T::ZERO; ROWS]; DEPTH];
@@ -75,7 +79,10 @@ unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
                     }
                 }
                 let mut sums = [[T::ZERO; WIDTH]; ROWS];
-                product.level.enter(Accumulate { sums: &mut sums, factors: &factors[..k], packed: &packed, n });
+                let is_small = is_small && are_extended(factors.as_flattened());
+                let factors = &factors[..k];
+                let work = Accumulate::<T, TILE> { sums: &mut sums, factors, packed: &packed, n, is_small };
+                product.level.enter(work);
                 for (i, sums) in sums.iter().enumerate().take(rows) {
                     for (j, sum) in sums.iter().enumerate().take(n) {
                         let at = place(row + i, col + j);
@@ -90,27 +97,49 @@ unsafe fn of_words<T: Summed>(product: &Product, at: Matrices) {
     }
 }
 
-/// Adds the products of columns of A and rows of B.
-struct Accumulate<'a, T> {
+/// Sums the products of columns of A and rows of B: `TILE` columns at a time in registers.
+struct Accumulate<'a, T, const TILE: usize> {
     sums: &'a mut [[T; WIDTH]; ROWS],
     factors: &'a [[T; ROWS]],
     packed: &'a [T; DEPTH * WIDTH],
     n: usize,
+    /// All factors and all that is packed are extended from half of their bits.
+    is_small: bool,
 }
 
-impl<I: Isa, T: Summed> Kernel<I> for Accumulate<'_, T> {
+impl<I: Isa, T: Summed, const TILE: usize> Kernel<I> for Accumulate<'_, T, TILE> {
     type Output = ();
     type Home = T;
 
     #[inline(always)]
     fn run(self, _: I) {
-        let [s0, s1, s2, s3] = self.sums;
-        for (&[a0, a1, a2, a3], b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
-            for j in 0..self.n.min(WIDTH) {
-                s0[j] = s0[j].plus(a0.times(b[j]));
-                s1[j] = s1[j].plus(a1.times(b[j]));
-                s2[j] = s2[j].plus(a2.times(b[j]));
-                s3[j] = s3[j].plus(a3.times(b[j]));
+        if const { size_of::<T>() == 8 } && self.is_small {
+            return self.accumulate(T::times_extended);
+        }
+        self.accumulate(T::times);
+    }
+}
+
+impl<T: Summed, const TILE: usize> Accumulate<'_, T, TILE> {
+    #[inline(always)]
+    fn accumulate(self, times: impl Fn(T, T) -> T) {
+        for first in (0..self.n.min(WIDTH)).step_by(TILE) {
+            let mut tile = [[T::ZERO; TILE]; ROWS];
+            for (a, b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
+                // Integers may be summed in any order, so the compiler would make lanes of terms rather than of columns.
+                compiler_fence(Ordering::SeqCst);
+                let Some(b) = b[first..].first_chunk::<TILE>() else { break };
+                let [s0, s1, s2, s3] = &mut tile;
+                for j in 0..TILE {
+                    let x = b[j];
+                    s0[j] = s0[j].plus(times(a[0], x));
+                    s1[j] = s1[j].plus(times(a[1], x));
+                    s2[j] = s2[j].plus(times(a[2], x));
+                    s3[j] = s3[j].plus(times(a[3], x));
+                }
+            }
+            for (sums, tile) in self.sums.iter_mut().zip(&tile) {
+                sums[first..first + TILE].copy_from_slice(tile);
             }
         }
     }

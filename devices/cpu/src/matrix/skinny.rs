@@ -118,18 +118,18 @@ unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, co
     unsafe { load::<C>(data.wrapping_offset(bytes), 0) }
 }
 
-/// Writes `alpha * sum`, and `beta` times what there was, to an element of C.
+/// Writes what the sum of an element of C makes of it.
 ///
 /// # Safety
 ///
 /// It is in bounds, initialised unless beta is zero, and nobody else's.
 #[inline(always)]
-unsafe fn finish<C: CpuElement<Repr: Summed>>(product: &Product, c: *mut u8, row: usize, col: usize, sum: C::Repr) {
-    let place = c.wrapping_offset(product.c.at(row, col).wrapping_mul(size_of::<C::Stored>() as isize));
+unsafe fn finish<C: CpuElement<Repr: Summed>>(ending: &Ending<C::Repr>, c: *mut u8, place: isize, sum: C::Repr) {
+    let at = c.wrapping_offset(place.wrapping_mul(size_of::<C::Stored>() as isize));
     // SAFETY: the caller's promise: it is initialised where it is asked for.
-    let value = Ending::of(product).element(sum, || unsafe { load::<C>(place, 0) });
+    let value = ending.element(sum, || unsafe { load::<C>(at, 0) });
     // SAFETY: the caller's promise.
-    unsafe { store::<C>(place, 0, value) };
+    unsafe { store::<C>(at, 0, value) };
 }
 
 /// Rows of A are dense runs.
@@ -140,7 +140,7 @@ unsafe fn finish<C: CpuElement<Repr: Summed>>(product: &Product, c: *mut u8, row
 #[inline(always)]
 unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
-    let zero = <C::Repr as Summed>::ZERO;
+    let (zero, ending) = (<C::Repr as Summed>::ZERO, Ending::of(product));
     // Columns of B are used where they lie if they are runs, too.
     let lies = cast.is_none() && b.row == 1;
     let mut columns = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();
@@ -200,7 +200,7 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
         for (row, sums) in sums.iter().enumerate().take(rows) {
             for (col, sum) in sums.iter().enumerate().take(n) {
                 // SAFETY: an element of C, which nobody else uses (M1, M2).
-                unsafe { finish::<C>(product, at.c, first + row, col, *sum) };
+                unsafe { finish::<C>(&ending, at.c, product.c.at(first + row, col), *sum) };
             }
         }
     }
@@ -214,7 +214,9 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
 /// All have `n` initialised elements; the host has the level.
 #[inline(always)]
 unsafe fn four_dots<I: Isa, R: Summed>([r0, r1, r2, r3]: [*const R; 4], x: *const R, n: usize) -> [R; 4] {
-    let mut sums = [R::ZERO; 4 * LANES];
+    // Four arrays rather than one, so that lanes stay in registers until they are merged: half of a register that was
+    // stored is loaded only when it is in the cache.
+    let [mut s0, mut s1, mut s2, mut s3] = [[R::ZERO; LANES]; 4];
     // SAFETY: element `i` of a run: the callers below have `i < n`.
     let read = |run: *const R, i: usize| unsafe { run.wrapping_add(i).read() };
     let whole = n / LANES * LANES;
@@ -222,18 +224,18 @@ unsafe fn four_dots<I: Isa, R: Summed>([r0, r1, r2, r3]: [*const R; 4], x: *cons
     while first < whole {
         for lane in 0..LANES {
             let x = read(x, first + lane);
-            sums[lane] = read(r0, first + lane).fused::<I>(x, sums[lane]);
-            sums[LANES + lane] = read(r1, first + lane).fused::<I>(x, sums[LANES + lane]);
-            sums[2 * LANES + lane] = read(r2, first + lane).fused::<I>(x, sums[2 * LANES + lane]);
-            sums[3 * LANES + lane] = read(r3, first + lane).fused::<I>(x, sums[3 * LANES + lane]);
+            s0[lane] = read(r0, first + lane).fused::<I>(x, s0[lane]);
+            s1[lane] = read(r1, first + lane).fused::<I>(x, s1[lane]);
+            s2[lane] = read(r2, first + lane).fused::<I>(x, s2[lane]);
+            s3[lane] = read(r3, first + lane).fused::<I>(x, s3[lane]);
         }
         first += LANES;
     }
-    let mut dots = [R::ZERO; 4];
-    for (k, (dot, run)) in dots.iter_mut().zip([r0, r1, r2, r3]).enumerate() {
-        *dot = merged(std::array::from_fn(|lane| sums[k * LANES + lane]), R::plus);
-        for i in whole..n {
-            *dot = read(run, i).fused::<I>(read(x, i), *dot);
+    let mut dots = [merged(s0, R::plus), merged(s1, R::plus), merged(s2, R::plus), merged(s3, R::plus)];
+    for i in whole..n {
+        let x = read(x, i);
+        for (dot, run) in dots.iter_mut().zip([r0, r1, r2, r3]) {
+            *dot = read(run, i).fused::<I>(x, *dot);
         }
     }
     dots
@@ -275,7 +277,7 @@ unsafe fn one_dot<I: Isa, R: Summed>(run: *const R, x: *const R, n: usize) -> R 
 #[inline(always)]
 unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
-    let zero = <C::Repr as Summed>::ZERO;
+    let (zero, ending) = (<C::Repr as Summed>::ZERO, Ending::of(product));
     let mut room = MaybeUninit::<[[C::Repr; RUN]; 4]>::uninit();
     let room = room.as_mut_ptr().cast::<[C::Repr; RUN]>();
     let mut sums = MaybeUninit::<[[C::Repr; RUN]; FEW]>::uninit();
@@ -330,7 +332,7 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at:
         for col in 0..n {
             for (row, sum) in column(col).iter().enumerate() {
                 // SAFETY: an element of C, which nobody else uses (M1, M2).
-                unsafe { finish::<C>(product, at.c, first + row, col, *sum) };
+                unsafe { finish::<C>(&ending, at.c, product.c.at(first + row, col), *sum) };
             }
         }
     }

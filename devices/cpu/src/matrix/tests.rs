@@ -180,6 +180,31 @@ fn products_of_many_tiles_are_those_of_three_loops() {
     }
 }
 
+/// Around the ends of 32 bits, where words that hold small integers are multiplied as half of their bits.
+#[test]
+fn words_of_64_bits_wrap_whatever_they_hold() {
+    let ends = [0, 1, -1, 1 << 31, (1 << 31) - 1, -(1 << 31), -(1 << 31) - 1, 1 << 32, i64::MAX, i64::MIN];
+    for first in 0..ends.len() {
+        for second in 0..ends.len() {
+            // One element of each factor is at an end; the others are small.
+            let (mut a, mut b) = (vec![3_i64; 5 * 40], vec![-7_i64; 40 * 150]);
+            (a[2 * 40 + 33], b[33 * 150 + 141]) = (ends[first], ends[second]);
+            let layouts = [40, 150, 150].map(|row| Layout { row, col: 1 });
+            let numbers = [Scalar::Int(1), Scalar::Int(0)];
+            let product = Product::new(DType::I64, [5, 150, 40], layouts, [Bits::default(); 2], numbers);
+            let mut c = vec![1_i64; 5 * 150];
+            let at = Matrices { a: a.as_ptr().cast(), b: b.as_ptr().cast(), c: c.as_mut_ptr().cast() };
+            // SAFETY: M1, M2: three matrices of these layouts, in memory of their own.
+            unsafe { integers::multiply(&product.expect("a level"), at) };
+            for (row, col) in [(2, 141), (2, 0), (0, 141), (4, 149)] {
+                let terms = (0..40).map(|p| a[row * 40 + p].wrapping_mul(b[p * 150 + col]));
+                let sum = terms.fold(0, i64::wrapping_add);
+                assert_eq!(c[row * 150 + col], sum, "{} and {} at ({row}, {col})", ends[first], ends[second]);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_overwritten_is_not_read() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16, DType::C64] {

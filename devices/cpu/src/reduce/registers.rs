@@ -12,6 +12,7 @@ use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// The accumulators of a dense row. A local value, so that the compiler keeps it in registers: it would load and store
 /// lanes in memory for each group, and check first that they do not overlap the rows.
@@ -170,6 +171,8 @@ unsafe fn merge_groups<F, C, I, const PREFETCH: bool>(
     F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     for g in usize::from(groups.rows.fresh)..groups.rows.groups {
+        // Integers may be merged in any order, so the compiler would make lanes of groups, which are not side by side.
+        compiler_fence(Ordering::SeqCst);
         let group = groups.get_ahead::<PREFETCH>(g);
         let (firsts, seconds) = registers.of(n);
         // SAFETY: A3: the rows of every group have an element for every lane.
