@@ -118,6 +118,14 @@ pub enum Domain {
     Unit,
     /// Above 1.
     AboveOne,
+    /// Around zero and small, as the weights of a network: rounding errors do not grow from step to step.
+    Weights,
+}
+
+impl Domain {
+    fn is_signed(self) -> bool {
+        matches!(self, Domain::Signed | Domain::Weights)
+    }
 }
 
 impl Data {
@@ -142,7 +150,7 @@ impl Data {
     pub fn number(self, i: u64, seed: u32) -> f32 {
         let hash = hash(i as u32, seed) >> 16;
         let signed = match self.dtype {
-            DType::Bool => return f32::from(self.domain != Domain::Signed || hash & 1 == 1),
+            DType::Bool => return f32::from(!self.domain.is_signed() || hash & 1 == 1),
             DType::U8 => (hash % 11) as f32,
             DType::I8 | DType::I16 | DType::I32 | DType::I64 => (hash % 11) as f32 - 5.0,
             DType::F16 | DType::BF16 => (hash >> 8) as f32 / 32.0 - 4.0,
@@ -151,7 +159,8 @@ impl Data {
         let integral = self.dtype.is_integral(true);
         let positive = signed.abs() + if integral { 1.0 } else { 1.0 / 32.0 };
         match self.domain {
-            Domain::Signed => signed,
+            Domain::Weights if !integral => signed / 32.0,
+            Domain::Signed | Domain::Weights => signed,
             Domain::Unit if !integral => positive / 8.0,
             Domain::AboveOne if !integral => positive + 1.0,
             _ => positive,
@@ -186,11 +195,11 @@ mod tests {
     #[test]
     fn numbers_are_exact_in_their_dtype_and_differ_with_the_seed() {
         for dtype in [DType::Bool, DType::U8, DType::I32, DType::BF16, DType::F16, DType::F32, DType::F64] {
-            for domain in [Domain::Signed, Domain::Positive, Domain::Unit, Domain::AboveOne] {
+            for domain in [Domain::Signed, Domain::Positive, Domain::Unit, Domain::AboveOne, Domain::Weights] {
                 let data = Data { dtype, domain };
                 let want: Vec<f64> = (0..1000).map(|i| f64::from(data.number(i, 1))).collect();
                 assert_eq!(values(&data.tensor(&[1000], 1)), want, "{data:?}");
-                let always = dtype == DType::Bool && domain != Domain::Signed;
+                let always = dtype == DType::Bool && !domain.is_signed();
                 assert_eq!(values(&data.tensor(&[1000], 2)) == want, always, "{data:?}");
             }
         }
@@ -198,6 +207,7 @@ mod tests {
             let all = |domain, holds: fn(f32) -> bool| (0..10_000).all(|i| holds(Data { dtype, domain }.number(i, 0)));
             assert!(all(Domain::Positive, |x| x > 0.0) && all(Domain::AboveOne, |x| x >= 1.0), "{dtype}");
             assert!(all(Domain::Unit, |x| x > 0.0 && x < 1.0) || dtype.is_integral(true), "{dtype}");
+            assert!(all(Domain::Weights, |x| x.abs() <= 0.125) || dtype.is_integral(true), "{dtype}");
         }
     }
 

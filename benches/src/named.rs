@@ -2,7 +2,8 @@
 //! what stands for which argument is decided by who asks.
 //!
 //! ```text
-//! t p u a b        an operand of the request's dtype around zero, above zero, between 0 and 1, above 1; of dtype bool
+//! t p u a w b      an operand of the request's dtype around zero, above zero, between 0 and 1, above 1, around zero
+//!                  and small; of dtype bool
 //! t@4096x8         the same, dense and of these sizes, whatever the request's are
 //! i=100@4096x8     int64 from 0 to 99; without `@` of the request's sizes
 //! r=100            so many numbers of the request's dtype in ascending order
@@ -53,6 +54,7 @@ fn domain(word: &str) -> Option<Domain> {
         "p" => Some(Domain::Positive),
         "u" => Some(Domain::Unit),
         "a" => Some(Domain::AboveOne),
+        "w" => Some(Domain::Weights),
         _ => None,
     }
 }

@@ -49,7 +49,7 @@ at::ScalarType dtype_of(const std::string& name) {
 }
 
 // The letters of operands in benches/src/named.rs.
-enum Domain : char { SIGNED = 't', POSITIVE = 'p', UNIT = 'u', ABOVE_ONE = 'a' };
+enum Domain : char { SIGNED = 't', POSITIVE = 'p', UNIT = 'u', ABOVE_ONE = 'a', WEIGHTS = 'w' };
 
 uint32_t hash_of(uint32_t i, uint32_t seed) {
     uint32_t hash = (i + seed * 0x85EBCA6Bu) * 0x9E3779B1u;
@@ -62,7 +62,7 @@ float number(Domain domain, at::ScalarType dtype, uint32_t i, uint32_t seed) {
     const uint32_t hash = hash_of(i, seed) >> 16;
     float value = 0;
     switch (dtype) {
-        case at::kBool: return domain != SIGNED || (hash & 1) ? 1 : 0;
+        case at::kBool: return (domain != SIGNED && domain != WEIGHTS) || (hash & 1) ? 1 : 0;
         case at::kByte: value = static_cast<float>(hash % 11); break;
         case at::kChar: case at::kShort: case at::kInt: case at::kLong: value = static_cast<float>(hash % 11) - 5; break;
         case at::kHalf: case at::kBFloat16: value = static_cast<float>(hash >> 8) / 32 - 4; break;
@@ -71,6 +71,7 @@ float number(Domain domain, at::ScalarType dtype, uint32_t i, uint32_t seed) {
     const bool integral = at::isIntegralType(dtype, true);
     const float positive = std::fabs(value) + (integral ? 1 : 1.0f / 32);
     if (domain == SIGNED) return value;
+    if (domain == WEIGHTS) return integral ? value : value / 32;
     if (integral || domain == POSITIVE) return positive;
     return domain == UNIT ? positive / 8 : positive + 1;
 }
@@ -214,7 +215,7 @@ std::vector<int64_t> numbers(const std::string& text, char by) {
     return all;
 }
 
-bool is_operand(const std::string& w) { return w == "t" || w == "p" || w == "u" || w == "a"; }
+bool is_operand(const std::string& w) { return w == "t" || w == "p" || w == "u" || w == "a" || w == "w"; }
 
 // A tensor that does not lie as the request's layout says; undefined if the word is none.
 Tensor dense_word(const Work& work, const std::string& word, uint32_t seed) {

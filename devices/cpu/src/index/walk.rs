@@ -203,15 +203,17 @@ impl Walk {
             // SAFETY: V1, V2, B1 by W1.
             return unsafe { (loops.points)(base, places, Values { data: values, step, scale: self.scale }) };
         };
-        /// Rows of so many bytes are far enough from each other for the hardware to need telling.
-        const AHEAD: usize = 2;
+        /// How many rows ahead the next ones are prefetched: where they begin the hardware cannot know.
+        const AHEAD: usize = 4;
+        /// Bytes of a row that are prefetched: as many rows as that fit in the first-level cache.
+        const PREFETCHED: usize = 1 << 11;
         /// A base of so many bytes is expected in the second-level cache.
         const NEAR: usize = 1 << 18;
         let bytes = row.size * self.size;
         let is_far = self.lookups.iter().any(|lookup| lookup.reach() > NEAR);
         for (i, &place) in places.iter().enumerate() {
             if let Some(&next) = places.get(i + AHEAD).filter(|_| is_far) {
-                crate::cache_lines::prefetch_run(base.wrapping_offset(next), bytes.min(512));
+                crate::cache_lines::prefetch_run(base.wrapping_offset(next), bytes.min(PREFETCHED));
             }
             let (base, data) = (base.wrapping_offset(place), values.wrapping_offset((i as isize).wrapping_mul(step)));
             if between.is_empty() {
