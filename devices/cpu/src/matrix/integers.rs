@@ -5,7 +5,7 @@
 use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::isa::{Isa, Kernel};
-use std::sync::atomic::{Ordering, compiler_fence};
+use crate::lane_tree::term_by_term;
 
 /// Columns of C that accumulate at a time.
 const WIDTH: usize = 64;
@@ -126,8 +126,7 @@ impl<T: Summed, const TILE: usize> Accumulate<'_, T, TILE> {
         for first in (0..self.n.min(WIDTH)).step_by(TILE) {
             let mut tile = [[T::ZERO; TILE]; ROWS];
             for (a, b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
-                // Integers may be summed in any order, so the compiler would make lanes of terms rather than of columns.
-                compiler_fence(Ordering::SeqCst);
+                term_by_term();
                 let Some(b) = b[first..].first_chunk::<TILE>() else { break };
                 let [s0, s1, s2, s3] = &mut tile;
                 for j in 0..TILE {

@@ -8,11 +8,11 @@ use super::rows::{GROUP_ROWS, ROW_BYTES, RowGroup, RowGroups, dense_lanes};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::Isa;
+use crate::lane_tree::term_by_term;
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 /// The accumulators of a dense row. A local value, so that the compiler keeps it in registers: it would load and store
 /// lanes in memory for each group, and check first that they do not overlap the rows.
@@ -171,8 +171,7 @@ unsafe fn merge_groups<F, C, I, const PREFETCH: bool>(
     F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     for g in usize::from(groups.rows.fresh)..groups.rows.groups {
-        // Integers may be merged in any order, so the compiler would make lanes of groups, which are not side by side.
-        compiler_fence(Ordering::SeqCst);
+        term_by_term();
         let group = groups.get_ahead::<PREFETCH>(g);
         let (firsts, seconds) = registers.of(n);
         // SAFETY: A3: the rows of every group have an element for every lane.
