@@ -109,7 +109,9 @@ fn one_output_of_any_length() {
 fn outputs_along_and_across() {
     let small = [(3, 5), (5, 3), (20, 17), (130, 200), (200, 130), (1, 40), (40, 1), (2000, 3), (3, 2000), (300, 1500)];
     // Several chunks of outputs beside each other, as long as those are, and longer.
-    for (a, b) in small.into_iter().chain([(5, 2049), (5, 5000), (37, 16383), (3, 16384)]) {
+    for (a, b) in
+        small.into_iter().chain([(5, 1025), (5, 2049), (5, 5000), (37, 16383), (3, 16384), (900, 4), (900, 9)])
+    {
         for dim in [0, 1] {
             check(&[a, b], &[b, 1], &[dim]);
             check(&[a, b], &[1, a], &[dim]);
