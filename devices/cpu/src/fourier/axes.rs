@@ -3,19 +3,42 @@
 
 use super::planned::{self, Real};
 use crate::scratch::scratch;
-use monomorph_core::{ErrorKind, Result};
+use monomorph_core::{ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use num_complex::Complex;
 use rustfft::Fft;
-use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
 /// Elements of complex64 in a cache line, and how many columns are transformed together.
 const LINE: usize = 8;
 const TOGETHER: usize = 2 * LINE;
 
-/// Parts of the rows of a plane, with the same columns.
-type Rows<'a, T> = SmallVec<[&'a mut [Complex<T>]; 32]>;
+/// The rows that some columns run through.
+trait Rows<T> {
+    /// What row `i` has of these columns.
+    fn row(&mut self, i: usize) -> &mut [Complex<T>];
+}
+
+/// All columns of a plane.
+struct Plane<'a, T> {
+    elements: &'a mut [Complex<T>],
+    inner: usize,
+}
+
+impl<T> Rows<T> for Plane<'_, T> {
+    #[inline(always)]
+    fn row(&mut self, i: usize) -> &mut [Complex<T>] {
+        &mut self.elements[i * self.inner..][..self.inner]
+    }
+}
+
+/// Some columns of a plane.
+impl<T> Rows<T> for Vec<&mut [Complex<T>]> {
+    #[inline(always)]
+    fn row(&mut self, i: usize) -> &mut [Complex<T>] {
+        self[i]
+    }
+}
 
 /// A row-major array as three axes, of which the one in the middle is transformed.
 #[derive(Clone, Copy, Debug)]
@@ -79,19 +102,24 @@ pub(super) fn along<T: Real>(elements: &mut [Complex<T>], array: Array, forward:
     let width = columns_of_part(elements.len() / (size * inner), size, inner);
     let planes = elements.chunks_exact_mut(size * inner);
     if width == inner {
-        return each(planes, size * inner, |plane| {
-            columns(&mut plane.chunks_exact_mut(inner).collect::<Rows<'_, T>>(), &*fft, scale)
+        return each(planes, size * inner, |elements| {
+            columns(&mut Plane { elements, inner }, [size, inner], &*fft, scale)
         });
     }
-    let mut parts = Vec::new();
+    let mut parts = list::with_capacity(planes.len() * inner.div_ceil(width))?;
     for plane in planes {
         let first = parts.len();
-        parts.resize_with(first + inner.div_ceil(width), Rows::new);
+        for _ in 0..inner.div_ceil(width) {
+            parts.push(list::with_capacity(size)?);
+        }
         for row in plane.chunks_exact_mut(inner) {
             parts[first..].iter_mut().zip(row.chunks_mut(width)).for_each(|(part, row)| part.push(row));
         }
     }
-    each(parts.into_iter(), size * width, |mut rows| columns(&mut rows, &*fft, scale))
+    each(parts.into_iter(), size * width, |mut rows| {
+        let inner = rows[0].len();
+        columns(&mut rows, [size, inner], &*fft, scale)
+    })
 }
 
 /// How many columns one part of the work has: all of a plane, where there are enough planes for all threads.
@@ -103,17 +131,16 @@ fn columns_of_part(planes: usize, size: usize, inner: usize) -> usize {
     inner.div_ceil(parts).next_multiple_of(TOGETHER).min(inner)
 }
 
-/// Transforms the columns of some rows, and multiplies by `scale`.
-fn columns<T: Real>(rows: &mut [&mut [Complex<T>]], fft: &dyn Fft<T>, scale: T) -> Result<()> {
-    let (size, inner) = (rows.len(), rows[0].len());
+/// Transforms columns, `inner` of `size` elements each, and multiplies by `scale`.
+fn columns<T: Real>(rows: &mut impl Rows<T>, [size, inner]: [usize; 2], fft: &dyn Fft<T>, scale: T) -> Result<()> {
     // Of a power of two, elements of all columns at one index would compete for one set of the first-level cache.
     let stride = if size.is_multiple_of(LINE) { size + LINE } else { size };
     let mut working = scratch(fft.get_inplace_scratch_len())?;
     let mut columns = scratch(stride * TOGETHER.min(inner))?;
     for start in (0..inner).step_by(TOGETHER) {
         let count = TOGETHER.min(inner - start);
-        for (i, row) in rows.iter().enumerate() {
-            for (column, x) in columns.chunks_exact_mut(stride).zip(&row[start..][..count]) {
+        for i in 0..size {
+            for (column, x) in columns.chunks_exact_mut(stride).zip(&rows.row(i)[start..][..count]) {
                 column[i] = *x;
             }
         }
@@ -121,8 +148,8 @@ fn columns<T: Real>(rows: &mut [&mut [Complex<T>]], fft: &dyn Fft<T>, scale: T) 
             fft.process_with_scratch(&mut column[..size], &mut working);
             scaled(&mut column[..size], scale);
         }
-        for (i, row) in rows.iter_mut().enumerate() {
-            for (x, column) in row[start..][..count].iter_mut().zip(columns.chunks_exact(stride)) {
+        for i in 0..size {
+            for (x, column) in rows.row(i)[start..][..count].iter_mut().zip(columns.chunks_exact(stride)) {
                 *x = column[i];
             }
         }
