@@ -222,6 +222,22 @@ fn large_ones_are_tiled() {
     each_is_the_sum_of_all_terms(&cases, [1, 2], [1, 0]);
 }
 
+/// One channel a group and a stride of two: channels are spread apart by the remainder, with edges and without.
+#[test]
+fn channels_are_spread_apart_by_the_stride() {
+    let cases = [
+        ([2, 5, 30, 61], [5, 1, 3, 3], 5),
+        ([1, 3, 9, 112], [3, 1, 5, 5], 3),
+        ([1, 4, 5, 48], [4, 1, 3, 3], 4),
+        ([1, 4, 14, 15], [4, 1, 3, 3], 4),
+        // The last taps see nothing of the last pixels.
+        ([1, 2, 6, 63], [2, 1, 3, 7], 2),
+    ];
+    for padding in [[1, 1], [0, 0], [2, 3]] {
+        each_is_the_sum_of_all_terms(&cases, [2, 2], padding);
+    }
+}
+
 /// Windows of one element: pixels are no multiple of a block, or fewer than one; parts for one thread and for several.
 #[test]
 fn what_is_seen_as_it_lies_is_not_copied() {
