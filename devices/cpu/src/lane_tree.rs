@@ -19,8 +19,8 @@ pub(crate) fn merged<T: Copy>(lanes: [T; LANES], merge: impl Fn(T, T) -> T) -> T
     merge(merge(four[0], four[2]), merge(four[1], four[3]))
 }
 
-/// Keeps the terms of sums in their order, one in each pass of the loop that this is called in. Integers may be summed in
-/// any order, so that the compiler would make lanes of terms, which are not side by side, rather than of what is.
+/// Keeps the terms of sums in their order, one in each pass of the loop that this is called in. Integers may be summed
+/// in any order, so that the compiler would make lanes of terms, which are not side by side, rather than of what is.
 #[inline(always)]
 pub(crate) fn term_by_term() {
     compiler_fence(Ordering::SeqCst);

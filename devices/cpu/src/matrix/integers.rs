@@ -1,6 +1,6 @@
 //! Products of integers, modulo 2^bits, in which signed and unsigned ones are the same and sums may be taken in any
-//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache. Words of 64 bits
-//! that hold small integers are multiplied as words of 32 bits.
+//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache. Words of 64
+//! bits that hold small integers are multiplied as words of 32 bits.
 
 use super::summed::Summed;
 use super::{Matrices, Product};
