@@ -1,7 +1,7 @@
 //! How a reduction is vectorised and cut: along which dimension lanes are, whether rows are read in place, where chunks
 //! begin. Decided by shape, strides and dtypes alone, so that results depend on nothing else.
 
-use super::rows::{GROUP_ROWS, dense_lanes};
+use super::rows::{GROUP_ROWS, MIN_ROW_LANES, dense_lanes};
 use crate::processor::Vendor;
 use crate::staging::Stager;
 use monomorph_iter::TensorIter;
@@ -38,13 +38,9 @@ const MIN_OUTER_LANES: usize = 16;
 /// A dense reduced dimension shorter than this is not worth a horizontal reduction at its end.
 const MIN_INNER_RUN: usize = 64;
 
-/// Lanes of a row of elements of one output, where a dense row has not fewer; of outputs that alternate, all of which
-/// are in a row, where they don't divide a dense one.
-const ROW_LANES: usize = 16;
-
 /// Lengths of dense runs that are accumulated in batches: calls of kernels for single runs would take longer than their
 /// elements. Shorter runs do not fill a group of eight rows, and are staged transposed.
-const BATCHED_RUN: Range<usize> = GROUP_ROWS * ROW_LANES..1 << 14;
+const BATCHED_RUN: Range<usize> = GROUP_ROWS * MIN_ROW_LANES..1 << 14;
 
 /// The most lanes of a batch of outputs.
 pub(super) const BATCH_LANES: usize = 512;
@@ -134,9 +130,6 @@ impl Layout {
         let layout = |reduced, kept, vectorization, in_place, tasks| {
             let (lanes, rows) = match vectorization {
                 Vectorization::Outer(..) => (STAGED_LANES, CHUNK_ROWS),
-                Vectorization::Inner(Some(dim)) if !lanes_of(in_place).is_multiple_of(dim.size) => {
-                    (lanes_of(in_place).max(ROW_LANES), rows_of(in_place))
-                }
                 _ => (lanes_of(in_place), rows_of(in_place)),
             };
             Layout {
@@ -280,8 +273,7 @@ fn most_lanes(parts: [usize; 2]) -> usize {
 /// than `lanes`.
 fn row_lanes_for(count: usize, width: usize, lanes: usize) -> usize {
     // An eighth of a short run, so that it fills a group of eight rows.
-    let least = lanes.min(ROW_LANES);
-    let most = (count.saturating_mul(width) / GROUP_ROWS / least * least).clamp(least, lanes);
+    let most = (count.saturating_mul(width) / GROUP_ROWS / MIN_ROW_LANES * MIN_ROW_LANES).clamp(MIN_ROW_LANES, lanes);
     if width == 1 { most } else { most / width * width }
 }
 

@@ -34,7 +34,7 @@
 //!    └──────┴── … ─┘     lanes in halves
 //! ```
 //!
-//! A dense row is a line of the cache, 64 bytes and at least 8 lanes; one that is staged has 128 lanes. A short run
+//! A dense row is a line of the cache, 64 bytes and at least 16 lanes; one that is staged has 128 lanes. A short run
 //! has as many lanes as let it fill eight rows, a multiple of 16. A dense kept dimension that is too short for lanes of
 //! its own is reduced as inner as well: the elements of its outputs alternate in the lanes.
 //!

@@ -8,7 +8,6 @@ use super::rows::{GROUP_ROWS, ROW_BYTES, RowGroup, RowGroups, dense_lanes};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::lane_tree::term_by_term;
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
@@ -171,7 +170,6 @@ unsafe fn merge_groups<F, C, I, const PREFETCH: bool>(
     F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     for g in usize::from(groups.rows.fresh)..groups.rows.groups {
-        term_by_term();
         let group = groups.get_ahead::<PREFETCH>(g);
         let (firsts, seconds) = registers.of(n);
         // SAFETY: A3: the rows of every group have an element for every lane.

@@ -12,17 +12,17 @@ use monomorph_ops::reduce::{Fold, Numbers};
 /// Rows of a group: two times the four that a fold merges before it widens them ([`Fold::four`]).
 pub(super) const GROUP_ROWS: usize = 8;
 
-/// Bytes of a row of a long dense run: a cache line, so that the loop reads line after line, which is the pattern that
-/// hardware prefetchers follow. Rows of two lines read from the second-level cache at two thirds of the speed.
-pub(super) const ROW_BYTES: usize = 64;
+/// The fewest lanes of a row of elements of one output.
+pub(super) const MIN_ROW_LANES: usize = 16;
 
-/// The fewest lanes of a row of a long dense run.
-const MIN_DENSE_LANES: usize = 8;
+/// Bytes of a row of a long dense run: a cache line, so that the loop reads line after line, which is the pattern that
+/// hardware prefetchers follow.
+pub(super) const ROW_BYTES: usize = 64;
 
 /// Lanes of a row of a long dense run of elements of so many bytes.
 pub(super) const fn dense_lanes(size: usize) -> usize {
     let lanes = ROW_BYTES / size;
-    if lanes > MIN_DENSE_LANES { lanes } else { MIN_DENSE_LANES }
+    if lanes > MIN_ROW_LANES { lanes } else { MIN_ROW_LANES }
 }
 
 /// Rows to be accumulated into lanes, one row or one group of [`GROUP_ROWS`] at a time.
