@@ -203,11 +203,13 @@ pub(crate) unsafe fn moved(from: *const u8, from_stride: isize, to: *mut u8, to_
     }
 }
 
+/// Copies elements of the size of `T`.
+///
 /// # Safety
 ///
 /// R1, R2 for elements of the size of `T`.
 #[inline(always)]
-unsafe fn moved_as<T: Copy>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, n: usize) {
+pub(crate) unsafe fn moved_as<T: Copy>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, n: usize) {
     let dense = size_of::<T>() as isize;
     if from_stride == 0 && n > 0 {
         // SAFETY: R1: `n > 0`, so there is a first element.

@@ -1,4 +1,4 @@
-//! How lanes are summed: sixteen are merged to one, the first half with the second, and so on.
+//! Sixteen lanes merged to one: the first half with the second, and so on.
 //!
 //! Parts of eight lanes go by way of memory: left to itself the compiler makes the loop that computes the lanes fit the
 //! tree, in registers of two elements. Wider parts would be stored by instructions of 64 bytes, and a load of half of
@@ -6,7 +6,6 @@
 
 use std::array;
 use std::hint::black_box;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(crate) const LANES: usize = 16;
 
@@ -17,13 +16,6 @@ pub(crate) fn merged<T: Copy>(lanes: [T; LANES], merge: impl Fn(T, T) -> T) -> T
     let eight: [T; LANES / 2] = black_box(array::from_fn(|i| merge(front[i], back[i])));
     let four: [T; LANES / 4] = array::from_fn(|i| merge(eight[i], eight[i + LANES / 4]));
     merge(merge(four[0], four[2]), merge(four[1], four[3]))
-}
-
-/// Keeps the terms of sums in their order, one in each pass of the loop that this is called in. Integers may be summed
-/// in any order, so that the compiler would make lanes of terms, which are not side by side, rather than of what is.
-#[inline(always)]
-pub(crate) fn term_by_term() {
-    compiler_fence(Ordering::SeqCst);
 }
 
 #[cfg(test)]

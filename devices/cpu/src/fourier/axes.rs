@@ -133,7 +133,7 @@ fn columns_of_part(planes: usize, size: usize, inner: usize) -> usize {
 
 /// Transforms columns, `inner` of `size` elements each, and multiplies by `scale`.
 fn columns<T: Real>(rows: &mut impl Rows<T>, [size, inner]: [usize; 2], fft: &dyn Fft<T>, scale: T) -> Result<()> {
-    // Of a power of two, elements of all columns at one index would compete for one set of the first-level cache.
+    // Columns that lie a power of two apart would compete for one set of the first-level cache.
     let stride = if size.is_multiple_of(LINE) { size + LINE } else { size };
     let mut working = scratch(fft.get_inplace_scratch_len())?;
     let mut columns = scratch(stride * TOGETHER.min(inner))?;

@@ -1,11 +1,11 @@
 //! Products of integers, modulo 2^bits, in which signed and unsigned ones are the same and sums may be taken in any
-//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache. Words of 64
-//! bits that hold small integers are multiplied as words of 32 bits.
+//! order: a block of B is packed into rows, and four rows of C accumulate beside it in the first cache. Integers of
+//! 64 bits that all fit in 32 are multiplied as such: AVX2 has an instruction for these, and none for all 64 bits.
 
 use super::summed::Summed;
 use super::{Matrices, Product};
 use crate::isa::{Isa, Kernel};
-use crate::lane_tree::term_by_term;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Columns of C that accumulate at a time.
 const WIDTH: usize = 64;
@@ -55,7 +55,7 @@ unsafe fn of_words<T: Summed, const TILE: usize>(product: &Product, at: Matrices
         }
     }
     let mut packed = [T::ZERO; DEPTH * WIDTH];
-    let are_extended = |elements: &[T]| elements.iter().fold(true, |all, x| all & x.is_extended());
+    let all_fit = |elements: &[T]| elements.iter().fold(true, |all, x| all & x.fits_i32());
     for col in (0..n).step_by(WIDTH) {
         let n = WIDTH.min(n - col);
         for from in (0..k).step_by(DEPTH) {
@@ -67,7 +67,7 @@ unsafe fn of_words<T: Summed, const TILE: usize>(product: &Product, at: Matrices
                     packed[p * WIDTH + j] = unsafe { at.read_unaligned() };
                 }
             }
-            let is_small = are_extended(&packed);
+            let is_small = all_fit(&packed);
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
                 let mut factors = [[T::ZERO; ROWS]; DEPTH];
@@ -79,7 +79,7 @@ unsafe fn of_words<T: Summed, const TILE: usize>(product: &Product, at: Matrices
                     }
                 }
                 let mut sums = [[T::ZERO; WIDTH]; ROWS];
-                let is_small = is_small && are_extended(factors.as_flattened());
+                let is_small = is_small && all_fit(factors.as_flattened());
                 let factors = &factors[..k];
                 let work = Accumulate::<T, TILE> { sums: &mut sums, factors, packed: &packed, n, is_small };
                 product.level.enter(work);
@@ -103,7 +103,7 @@ struct Accumulate<'a, T, const TILE: usize> {
     factors: &'a [[T; ROWS]],
     packed: &'a [T; DEPTH * WIDTH],
     n: usize,
-    /// All factors and all that is packed are extended from half of their bits.
+    /// All factors and all that is packed are integers of 64 bits that fit in 32.
     is_small: bool,
 }
 
@@ -114,7 +114,7 @@ impl<I: Isa, T: Summed, const TILE: usize> Kernel<I> for Accumulate<'_, T, TILE>
     #[inline(always)]
     fn run(self, _: I) {
         if const { size_of::<T>() == 8 } && self.is_small {
-            return self.accumulate(T::times_extended);
+            return self.accumulate(T::times_as_i32);
         }
         self.accumulate(T::times);
     }
@@ -126,7 +126,8 @@ impl<T: Summed, const TILE: usize> Accumulate<'_, T, TILE> {
         for first in (0..self.n.min(WIDTH)).step_by(TILE) {
             let mut tile = [[T::ZERO; TILE]; ROWS];
             for (a, b) in self.factors.iter().zip(self.packed.chunks_exact(WIDTH)) {
-                term_by_term();
+                // Integers may be summed in any order: without this the compiler would make lanes of terms, and gather.
+                compiler_fence(Ordering::SeqCst);
                 let Some(b) = b[first..].first_chunk::<TILE>() else { break };
                 let [s0, s1, s2, s3] = &mut tile;
                 for j in 0..TILE {

@@ -118,7 +118,7 @@ unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, co
     unsafe { load::<C>(data.wrapping_offset(bytes), 0) }
 }
 
-/// Writes what the sum of an element of C makes of it.
+/// Writes `alpha * sum`, and `beta` times what there was, to the element of C at a place.
 ///
 /// # Safety
 ///

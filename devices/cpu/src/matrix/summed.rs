@@ -11,13 +11,13 @@ pub(super) trait Summed: Copy + Send + Sync + 'static {
     fn times(self, other: Self) -> Self;
     /// `self * factor + addend`, in one instruction where the level has one.
     fn fused<I: Isa>(self, factor: Self, addend: Self) -> Self;
-    /// Whether this is an integer of 64 bits that one of 32 bits, with its sign, is extended to.
-    fn is_extended(self) -> bool {
+    /// Whether this is an integer of 64 bits whose value, with its sign, fits in 32.
+    fn fits_i32(self) -> bool {
         false
     }
-    /// `self * other` of such integers: an instruction where AVX2 has no product of all 64 bits.
+    /// `self * other` of two that fit, a product of 32 by 32 bits.
     #[inline(always)]
-    fn times_extended(self, other: Self) -> Self {
+    fn times_as_i32(self, other: Self) -> Self {
         self.times(other)
     }
 }
@@ -67,11 +67,11 @@ macro_rules! integers {
                 self.wrapping_mul(factor).wrapping_add(addend)
             }
             #[inline(always)]
-            fn is_extended(self) -> bool {
+            fn fits_i32(self) -> bool {
                 size_of::<$t>() == 8 && self as i64 == i64::from(self as i32)
             }
             #[inline(always)]
-            fn times_extended(self, other: $t) -> $t {
+            fn times_as_i32(self, other: $t) -> $t {
                 (i64::from(self as i32) * i64::from(other as i32)) as $t
             }
         }

@@ -1,6 +1,8 @@
 //! Runs of a few elements, written to dense memory. Most rows of a padded image are three of them, so that a call of
 //! `memcpy` for each would take longer than the copy: short ones are copied by a few wide moves, in place.
 
+use crate::cast::moved_as;
+
 /// Bytes from which on a run is copied by `memcpy`.
 const LONG: usize = 256;
 
@@ -70,28 +72,8 @@ pub(super) unsafe fn copy_run<T: Copy>(from: *const u8, step: isize, to: *mut u8
         // SAFETY: `n` dense elements are as many bytes; the rest is the caller's promise.
         return unsafe { copy_bytes(from, to, n * size_of::<T>()) };
     }
-    if step == 0 && n > 0 {
-        // SAFETY: there is a first element, in bounds and initialised by the caller's promise.
-        let value = unsafe { from.cast::<T>().read_unaligned() };
-        // SAFETY: the caller's promise for the target.
-        return unsafe { fill_run(value, to, n) };
-    }
-    if step == -dense {
-        // A known step, so that the compiler reverses whole vectors.
-        for i in 0..n {
-            // SAFETY: element `i < n` of the source, by the caller's promise.
-            let value = unsafe { from.cast::<T>().wrapping_sub(i).read_unaligned() };
-            // SAFETY: element `i < n` of the target, by the caller's promise.
-            unsafe { to.cast::<T>().wrapping_add(i).write_unaligned(value) };
-        }
-        return;
-    }
-    for i in 0..n {
-        // SAFETY: element `i < n` of the source, by the caller's promise.
-        let value = unsafe { from.wrapping_offset(i as isize * step).cast::<T>().read_unaligned() };
-        // SAFETY: element `i < n` of the target, by the caller's promise.
-        unsafe { to.cast::<T>().wrapping_add(i).write_unaligned(value) };
-    }
+    // SAFETY: R1 and R2 of `cast`, for `n` elements of this size: the caller's promise.
+    unsafe { moved_as::<T>(from, step, to, dense, n) };
 }
 
 /// Writes one value to `n` dense elements.
