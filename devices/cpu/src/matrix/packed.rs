@@ -11,12 +11,13 @@
 //!
 //! Packing A as well, as [`floats`](super::floats) does it, pays where it has many rows (Goto and van de Geijn,
 //! "Anatomy of high-performance matrix multiplication", 2008). Of few rows packing B takes about as long as the sums:
-//! a B that stays is packed once ([`Product::pack`]).
+//! a B that stays is packed once ([`Product::pack`]); of any other one panel is there at a time, in the second cache.
 
 use super::ending::Ending;
 use super::skinny::FEW;
 use super::summed::Summed;
 use super::{Layout, Matrices, Product};
+use crate::cache_lines::CACHE_LINE;
 use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, Result, list};
 
@@ -77,68 +78,90 @@ pub(super) unsafe fn pack<T: Summed>(product: &Product, at: Matrices) -> Result<
 ///
 /// As of [`pack`].
 unsafe fn pack_by<T: Summed, const W: usize>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
-    let Product { n, k, b, .. } = *product;
-    let words = (n.next_multiple_of(W) * k * size_of::<T>()).div_ceil(size_of::<u128>());
-    let mut own: Vec<u128> = list::with_capacity(words)?;
+    let Product { n, k, .. } = *product;
+    let mut own = room::<T>(n.next_multiple_of(W) * k)?;
     let to = own.spare_capacity_mut().as_mut_ptr().cast::<T>();
     for first in (0..n).step_by(W) {
-        let to = to.wrapping_add(first * k);
-        // Columns beyond the last, whose sums are not stored, are that one.
-        let columns: [*const T; W] =
-            std::array::from_fn(|i| at.b.cast::<T>().wrapping_offset(b.at(0, (first + i).min(n - 1))));
-        let mut row = 0;
-        while row < k {
-            let from = columns.map(|column| column.wrapping_add(row));
-            let to = to.wrapping_add(row * W);
-            if row + BLOCK <= k {
-                for (i, from) in from.chunks_exact(BLOCK).enumerate() {
-                    // SAFETY: so many elements of each of these columns of B, which lie one behind the other (M1).
-                    let block: [[T; BLOCK]; BLOCK] =
-                        std::array::from_fn(|i| unsafe { from[i].cast::<[T; BLOCK]>().read_unaligned() });
-                    let exchanged: [[T; BLOCK]; BLOCK] = std::array::from_fn(|j| block.map(|column| column[j]));
-                    for (j, row) in exchanged.into_iter().enumerate() {
-                        let to = to.wrapping_add(j * W + i * BLOCK).cast::<[T; BLOCK]>();
-                        // SAFETY: there is room for `k` rows of each panel.
-                        unsafe { to.write_unaligned(row) };
-                    }
-                }
-                row += BLOCK;
-                continue;
-            }
-            // SAFETY: elements of B (M1).
-            let elements: [T; W] = from.map(|from| unsafe { from.read() });
-            // SAFETY: there is room for `k` rows of each panel.
-            unsafe { to.cast::<[T; W]>().write_unaligned(elements) };
-            row += 1;
-        }
+        // SAFETY: M1 for B; there is room for all panels.
+        unsafe { pack_panel::<T, W>(product, at, first, to.wrapping_add(first * k)) };
     }
     // SAFETY: all columns of all panels were just written, in whole words: a row of a panel is some.
-    unsafe { own.set_len(words) };
+    unsafe { own.set_len(n.next_multiple_of(W) * k * size_of::<T>() / size_of::<u128>()) };
     Ok(own)
 }
 
-/// Computes a product from panels of its B, or packs its own; false if there was no memory for them.
+/// Memory for so many elements.
+fn room<T>(elements: usize) -> Result<Vec<u128>> {
+    list::with_capacity((elements * size_of::<T>()).div_ceil(size_of::<u128>()))
+}
+
+/// Copies the columns of B from `first` on to a panel.
+///
+/// # Safety
+///
+/// M1 of [`Product::run`] for B; there is room for `k` rows of `W` elements, which nobody else uses.
+#[inline(never)] // Compiled for wider registers, the exchange of a block is a gather for each of its elements.
+unsafe fn pack_panel<T: Summed, const W: usize>(product: &Product, at: Matrices, first: usize, to: *mut T) {
+    let Product { n, k, b, .. } = *product;
+    // Columns beyond the last, whose sums are not stored, are that one.
+    let columns: [*const T; W] =
+        std::array::from_fn(|i| at.b.cast::<T>().wrapping_offset(b.at(0, (first + i).min(n - 1))));
+    let whole = k / BLOCK * BLOCK;
+    // A cache line of a few columns at a time: those of a whole panel, which are often a power of two apart, would put
+    // each other out of the first cache before they are used up.
+    let line = CACHE_LINE / size_of::<T>();
+    for rows in (0..whole).step_by(line) {
+        for (i, from) in columns.chunks_exact(BLOCK).enumerate() {
+            for row in (rows..whole.min(rows + line)).step_by(BLOCK) {
+                // SAFETY: so many elements of each of these columns of B, which lie one behind the other (M1).
+                let block: [[T; BLOCK]; BLOCK] =
+                    std::array::from_fn(|i| unsafe { from[i].wrapping_add(row).cast::<[T; BLOCK]>().read_unaligned() });
+                let exchanged: [[T; BLOCK]; BLOCK] = std::array::from_fn(|j| block.map(|column| column[j]));
+                for (j, elements) in exchanged.into_iter().enumerate() {
+                    let to = to.wrapping_add((row + j) * W + i * BLOCK).cast::<[T; BLOCK]>();
+                    // SAFETY: there is room for `k` rows of the panel.
+                    unsafe { to.write_unaligned(elements) };
+                }
+            }
+        }
+    }
+    for row in whole..k {
+        // SAFETY: elements of B (M1).
+        let elements: [T; W] = columns.map(|from| unsafe { from.wrapping_add(row).read() });
+        // SAFETY: there is room for `k` rows of the panel.
+        unsafe { to.wrapping_add(row * W).cast::<[T; W]>().write_unaligned(elements) };
+    }
+}
+
+/// Computes a product from panels of its B, or packs one after the other; false if there was no memory for one.
 ///
 /// # Safety
 ///
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`], or is a piece of some columns
 /// of one that does; `panels`, if there are some, are what [`pack`] makes of B.
 pub(super) unsafe fn multiply<T: Summed>(product: &Product, at: Matrices, panels: Option<*const u8>) -> bool {
-    if let Some(panels) = panels {
-        product.level.enter(Panels { product, at, panels: panels.cast::<T>() });
-        return true;
-    }
-    // SAFETY: the caller's promise.
-    let Ok(own) = (unsafe { pack::<T>(product, at) }) else { return false };
-    product.level.enter(Panels { product, at, panels: own.as_ptr().cast::<T>() });
+    let one = || room::<T>(width(product.level, size_of::<T>()) * product.k);
+    let Ok(mut own) = (if panels.is_none() { one() } else { Ok(Vec::new()) }) else { return false };
+    let room = || Given::Room(own.spare_capacity_mut().as_mut_ptr().cast::<T>());
+    let panels = panels.map_or_else(room, |all| Given::All(all.cast::<T>()));
+    product.level.enter(Panels { product, at, panels });
     true
 }
 
-/// Made only where what [`multiply`] asks for holds; the panels are those of B.
+/// The panels of B.
+#[derive(Clone, Copy)]
+enum Given<T> {
+    /// All of them.
+    All(*const T),
+    /// Room for one.
+    Room(*mut T),
+}
+
+/// Made only where what [`multiply`] asks for holds; the panels are those of B, and room is nobody else's.
 struct Panels<'a, T> {
     product: &'a Product,
     at: Matrices,
-    panels: *const T,
+    panels: Given<T>,
 }
 
 impl<T: Summed, I: Isa> Kernel<I> for Panels<'_, T> {
@@ -164,7 +187,14 @@ impl<T: Summed> Panels<'_, T> {
         // As equal as that goes: six, five or four rows, since there are more than eight.
         let blocks = m.div_ceil(TOGETHER);
         for column in (0..n).step_by(W) {
-            let panel = self.panels.wrapping_add(column * k);
+            let panel = match self.panels {
+                Given::All(all) => all.wrapping_add(column * k),
+                Given::Room(room) => {
+                    // SAFETY: M1 (the struct's promise); there is room for a panel.
+                    unsafe { pack_panel::<T, W>(self.product, self.at, column, room) };
+                    room
+                }
+            };
             let live = W.min(n - column);
             for block in 0..blocks {
                 let (first, end) = (block * m / blocks, (block + 1) * m / blocks);
