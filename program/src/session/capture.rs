@@ -18,7 +18,8 @@ use monomorph_core::strides::is_non_overlapping_and_dense;
 use monomorph_core::structured::Recording;
 use monomorph_core::{AnyTensor, IValue, Stack};
 
-/// Bytes up to which a result that only goes out is copied for the caller; a call makes one that is larger.
+/// Bytes up to which a result that only goes out is copied for the caller. A call makes one that is larger, unless it
+/// reads parameters of as many bytes: a kept kernel may have these in an order of its own, which takes as long to make.
 const COPIED: usize = 1 << 16;
 
 /// A plan whose kernels are being recorded.
@@ -37,7 +38,7 @@ struct Capturing<'p> {
 
 impl Capturing<'_> {
     /// Whether a step may be kept: all that it reads stays, and operators of the library alone are called.
-    fn may_keep(&self, step: &Step) -> bool {
+    fn may_keep(&self, step: &Step, frame: &[IValue]) -> bool {
         let is_own = match &step.action {
             Action::Call { handle, .. } => is_own(handle),
             Action::Node => calls_own(&self.graph.nodes[step.node]),
@@ -46,8 +47,10 @@ impl Capturing<'_> {
         let is_call = matches!(step.action, Action::Call { .. } | Action::Node);
         let results = step.writes(self.graph);
         let goes_out = !results.is_empty() && results.into_iter().all(|slot| self.origins.is_only_output(slot));
+        let frozen = |slot: Slot| frame[slot].as_tensor().filter(|tensor| tensor.is_frozen()).map_or(0, bytes);
+        let parameters = || step.reads(self.graph).into_iter().map(frozen).fold(0, usize::saturating_add);
         is_own
-            && !(is_call && goes_out && step.bytes > COPIED)
+            && !(is_call && goes_out && step.bytes > COPIED && step.bytes > parameters())
             && step.reads(self.graph).into_iter().all(|slot| self.stays[slot])
     }
 
@@ -96,9 +99,14 @@ fn is_reshaped(before: &[(Slot, IValue)], frame: &[IValue]) -> bool {
 
 /// Whether a copy of a tensor's storage can stand for it: no element is there twice, and little beside the elements.
 fn is_plain(tensor: &AnyTensor) -> bool {
-    let (g, bytes) = (tensor.geometry(), tensor.numel().saturating_mul(tensor.dtype().size()));
+    let g = tensor.geometry();
     is_non_overlapping_and_dense(g.sizes(), g.strides())
-        && tensor.storage_bytes() <= bytes.saturating_mul(2).saturating_add(4096)
+        && tensor.storage_bytes() <= bytes(tensor).saturating_mul(2).saturating_add(4096)
+}
+
+/// Bytes of a tensor's elements.
+fn bytes(tensor: &AnyTensor) -> usize {
+    tensor.numel().saturating_mul(tensor.dtype().size())
 }
 
 /// Whether an input is a tensor of the caller's.
@@ -181,7 +189,7 @@ impl Run<'_> {
         let (graph, plan) = (capturing.graph, capturing.plan);
         let mut stack = Stack::new();
         for (index, step) in plan.steps.iter().enumerate() {
-            let mut is_kept = capturing.may_keep(step) && !capturing.skipped.contains(&index);
+            let mut is_kept = capturing.may_keep(step, self.frame()) && !capturing.skipped.contains(&index);
             let before = capturing.before(step, self.frame());
             if is_kept && matches!(step.action, Action::Call { .. } | Action::Node) {
                 let (done, kernels) = capturing.capture.recording.record(|| self.step(graph, step, &mut stack));
