@@ -129,14 +129,32 @@ fn packed_weights_are_followed_or_frozen() -> Result<()> {
         let groups = IValue::Int(x.sizes()[1] / w.sizes()[1]);
         by_name("conv2d", &[x.clone().into(), w.clone().into(), bias.clone().into(), ones(), padding, ones(), groups])
     };
+    let last = |x: &AnyTensor, w: &AnyTensor, bias: &AnyTensor| {
+        let x = by_name("permute", &[x.clone().into(), IValue::Ints(vec![0, 3, 1, 2])])?;
+        conv(x.as_tensor().expect("a tensor"), w, bias)
+    };
+    // Of a stride of two: four lattices, each with weights of its own.
+    let transposed = |x: &AnyTensor, w: &AnyTensor, bias: &AnyTensor| {
+        let list = |n: i64| IValue::Ints(vec![n, n]);
+        let groups = IValue::Int(bias.numel() as i64 / w.sizes()[1]);
+        let given = [list(2), list(1), list(0), groups, list(1)];
+        let operands = [x, w, bias].map(|t| IValue::from(t.clone()));
+        by_name("conv_transpose2d.input", &[&operands[..], &given].concat())
+    };
     type Op<'a> = &'a dyn Fn(&AnyTensor, &AnyTensor, &AnyTensor) -> Result<IValue>;
-    let cases: [(Op<'_>, &[i64], &[i64]); 6] = [
+    let cases: [(Op<'_>, &[i64], &[i64]); 12] = [
         (&linear, &[13, 40], &[70, 40]),
         (&linear, &[2, 20, 33], &[33, 33]),
         (&conv, &[2, 8, 9, 11], &[7, 8, 3, 3]),
         (&conv, &[1, 64, 30, 32], &[128, 64, 3, 3]),
         (&conv, &[2, 8, 9, 11], &[8, 1, 3, 3]),
         (&conv, &[2, 8, 9, 11], &[7, 8, 1, 1]),
+        (&last, &[2, 9, 10, 128], &[70, 128, 3, 3]),
+        (&last, &[1, 9, 10, 70], &[70, 1, 3, 3]),
+        (&transposed, &[1, 5, 6, 7], &[5, 5, 4, 4]),
+        (&transposed, &[1, 40, 6, 7], &[40, 40, 4, 4]),
+        (&transposed, &[1, 40, 6, 7], &[40, 40, 3, 3]),
+        (&transposed, &[1, 9, 6, 7], &[9, 1, 4, 4]),
     ];
     for (op, x, w) in cases {
         for are_frozen in [[false, false], [true, false], [true, true]] {

@@ -252,6 +252,23 @@ fn what_is_seen_as_it_lies_is_not_copied() {
     each_is_the_sum_of_all_terms(&cases, [1, 1], [0, 0]);
 }
 
+/// Channels of a pixel that would lie a large power of two apart; groups; windows that never go beyond an edge; single
+/// channels by pixels together, and what is left of lines and channels.
+#[test]
+fn channels_that_are_last_are_seen_in_runs() {
+    let cases = [
+        ([1, 128, 6, 7], [40, 128, 3, 3], 1),
+        ([2, 32, 8, 9], [80, 16, 3, 3], 2),
+        ([1, 3, 13, 18], [35, 3, 3, 2], 1),
+        ([1, 12, 9, 10], [8, 3, 3, 3], 4),
+        ([1, 77, 9, 13], [77, 1, 3, 3], 77),
+        ([2, 130, 5, 6], [130, 1, 5, 5], 130),
+    ];
+    for (stride, padding) in [([1, 1], [1, 1]), ([1, 1], [0, 0]), ([2, 3], [0, 0]), ([3, 2], [2, 1])] {
+        each_is_the_sum_of_all_terms(&cases, stride, padding);
+    }
+}
+
 /// Convolutions of an image and a weight in so many groups, transposed ones too, with channels last or not.
 fn each_is_the_sum_of_all_terms(cases: &[([i64; 4], [i64; 4], i64)], stride: [i64; 2], padding: [i64; 2]) {
     let mut random = Random::new(13);

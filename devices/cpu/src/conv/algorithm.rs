@@ -5,10 +5,12 @@ use super::direct::{self, Lines, Planes};
 use super::lattice::Lattice;
 use super::shifted::{self, Layout};
 use super::{Job, tiles};
+use crate::scratch::Scratch;
 use crate::tile_product::Number;
 use monomorph_core::Result;
 use monomorph_iter::share;
 use monomorph_ops::conv::{ConvAxis, Pass};
+use std::sync::OnceLock;
 
 /// How a lattice is computed.
 #[derive(Debug)]
@@ -25,9 +27,18 @@ enum Algorithm {
     Lines(Lines),
 }
 
+/// What is chosen for a lattice.
+#[derive(Debug)]
+struct Chosen {
+    lattice: Lattice,
+    algorithm: Algorithm,
+    /// The weight in the order of its kernel, if it may be kept.
+    kept: OnceLock<Scratch<u128>>,
+}
+
 /// What is chosen for all lattices of a job.
 #[derive(Debug)]
-pub(super) struct Algorithms(Vec<(Lattice, Algorithm)>);
+pub(super) struct Algorithms(Vec<Chosen>);
 
 impl Algorithms {
     pub(super) fn of<T: Number>(job: &Job<'_>) -> Result<Algorithms> {
@@ -43,7 +54,7 @@ impl Algorithms {
                 _ => Layout::new::<T>(job, &lattice)?
                     .map_or(Algorithm::Tiles, |layout| Algorithm::Shifted(Box::new(layout))),
             };
-            Ok((lattice, algorithm))
+            Ok(Chosen { lattice, algorithm, kept: OnceLock::new() })
         };
         Lattice::all(job, plan.pass).into_iter().map(chosen).collect::<Result<_>>().map(Algorithms)
     }
@@ -58,7 +69,8 @@ impl Algorithms {
             // SAFETY: A1, and nobody else uses the output: the caller's promise.
             unsafe { fill::<T>(job) };
         }
-        for (lattice, algorithm) in &self.0 {
+        for Chosen { lattice, algorithm, kept } in &self.0 {
+            let job = &Job { kept: job.kept.map(|_| kept), ..*job };
             match algorithm {
                 Algorithm::Nothing => {}
                 // SAFETY: A1, and nobody else uses the output: the caller's promise.
@@ -74,11 +86,18 @@ impl Algorithms {
         Ok(())
     }
 
+    /// Whether a run has kept the weight for all lattices: then later ones do not read it.
+    pub(super) fn are_laid_out(&self) -> bool {
+        self.0
+            .iter()
+            .all(|Chosen { algorithm, kept, .. }| matches!(algorithm, Algorithm::Nothing) || kept.get().is_some())
+    }
+
     /// Whether the lattices have all elements of the computed side: otherwise there are some that see nothing.
     fn are_all(&self, job: &Job<'_>) -> bool {
         let computed = |axis: &ConvAxis| if job.plan.pass == Pass::Map { axis.map } else { axis.image } as usize;
         let all: usize = job.plan.axes.iter().map(computed).product();
-        self.0.iter().map(|(lattice, _)| lattice.pixels()).sum::<usize>() == all
+        self.0.iter().map(|chosen| chosen.lattice.pixels()).sum::<usize>() == all
     }
 }
 

@@ -25,6 +25,7 @@ mod algorithm;
 mod direct;
 mod gather;
 mod lattice;
+mod padded;
 mod shifted;
 mod spread;
 mod tiles;
@@ -131,7 +132,8 @@ pub struct Ready {
     output: Array,
     /// The output that is converted afterwards.
     staged: Option<ConvertedOutput>,
-    /// The weight in the order of a kernel, for all runs: it is frozen.
+    /// The weight is frozen, so that it is kept for all runs in the order of a kernel: here for all that is computed,
+    /// or in `algorithms` for a lattice.
     kept: Option<OnceLock<Scratch<u128>>>,
     /// The bias is frozen, too, or there is none.
     bias_stays: bool,
@@ -180,7 +182,7 @@ unsafe impl Executes<Convolve> for Cpu {
             Operand::Tensor(tensor) => tensor.is_frozen(),
             other => matches!(other, Operand::Absent),
         };
-        let kept = (stays(inputs.second()) && plan.pass == Pass::Map).then(OnceLock::new);
+        let kept = (stays(inputs.second()) && plan.pass != Pass::Weight).then(OnceLock::new);
         Ok(Ready {
             level: crate::level()?,
             dtype,
@@ -197,7 +199,8 @@ unsafe impl Executes<Convolve> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
-        let is_laid_out = ready.kept.as_ref().is_some_and(|kept| kept.get().is_some());
+        let is_laid_out = ready.kept.as_ref().is_some_and(|kept| kept.get().is_some())
+            || ready.algorithms.as_ref().is_some_and(Algorithms::are_laid_out);
         let second = (!is_laid_out).then_some(&mut ready.second);
         for input in [Some(&mut ready.first), second, ready.bias.as_mut()].into_iter().flatten() {
             // SAFETY: E2: the operands are borrowed.

@@ -140,19 +140,19 @@ impl Spread {
                 }));
             }
         }
-        Ok(Copies { lines, step: (c.moves as isize).wrapping_mul(steps[2]), is_dense: steps[2] == 1 })
+        Ok(Copies { is_dense: steps[2] == 1, ..Copies::new(lines, (c.moves as isize).wrapping_mul(steps[2]), None) })
     }
 }
 
 /// Elements of a line: where they are in a channel and in its copy.
 #[derive(Debug)]
-struct Copy {
-    from: isize,
-    to: usize,
-    elements: usize,
+pub(super) struct Copy {
+    pub(super) from: isize,
+    pub(super) to: usize,
+    pub(super) elements: usize,
 }
 
-/// How a channel is copied, the same for all.
+/// How a channel is copied, the same for all, or all channels of a line.
 #[derive(Debug)]
 pub(super) struct Copies {
     lines: Vec<Copy>,
@@ -160,9 +160,51 @@ pub(super) struct Copies {
     step: isize,
     /// A line of the channel is a run.
     is_dense: bool,
+    /// The channels of a pixel, of which so many are a run, are copied together, to places so far apart.
+    together: Option<(usize, usize)>,
 }
 
 impl Copies {
+    /// Copies of lines whose elements, or pixels of so many channels, are `step` elements apart.
+    pub(super) fn new(lines: Vec<Copy>, step: isize, together: Option<(usize, usize)>) -> Copies {
+        Copies { lines, step, is_dense: step == 1, together }
+    }
+
+    /// Pieces of a copy of so many channels: each is a channel, or a line of all.
+    pub(super) fn pieces(&self, channels: usize) -> usize {
+        if self.together.is_some() { self.lines.len() } else { channels }
+    }
+
+    /// Copies a piece of the channels that lie `from` elements apart, and `to` in the copy.
+    ///
+    /// # Safety
+    ///
+    /// `first` is the first element of channels that have the sizes of the lattice's bounds and the steps of the
+    /// source, initialised, which nobody writes; `own` has room for the copy, of which nobody else uses this piece.
+    pub(super) unsafe fn piece<T: Number>(
+        &self,
+        i: usize,
+        (first, from): (*const T, isize),
+        (own, to): (*mut T, usize),
+    ) {
+        let Some((channels, apart)) = self.together else {
+            let first = first.wrapping_offset((i as isize).wrapping_mul(from));
+            // SAFETY: the caller's promise, for channel `i`.
+            return unsafe { self.run(first, own.wrapping_add(i * to)) };
+        };
+        let line = &self.lines[i];
+        let (first, own) = (first.wrapping_offset(line.from), own.wrapping_add(line.to));
+        if self.step == channels as isize && apart == channels {
+            // SAFETY: pixels of the line lie one behind the other on both sides.
+            return unsafe { own.copy_from_nonoverlapping(first, line.elements * channels) };
+        }
+        for x in 0..line.elements {
+            let first = first.wrapping_offset((x as isize).wrapping_mul(self.step));
+            // SAFETY: the channels of a pixel, which are a run on both sides.
+            unsafe { copy_run(first, own.wrapping_add(x * apart), channels) };
+        }
+    }
+
     /// Copies a channel. What lies beyond its edges stays as it is: zeros.
     ///
     /// # Safety

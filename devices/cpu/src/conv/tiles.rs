@@ -1,5 +1,5 @@
-//! A map or an image of many weights, or whose channels are last: for each tile of its pixels the product of the
-//! weight with what taps see there.
+//! A map or an image of many weights, or of halves that are rounded term by term: for each tile of its pixels the
+//! product of the weight with what taps see there.
 
 use super::gather;
 use super::lattice::Lattice;

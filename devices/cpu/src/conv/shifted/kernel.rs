@@ -27,20 +27,23 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        if let Lanes::Channels(pixels) = self.of.lanes {
+        let Layout { lanes, in_turn, .. } = self.of.layout;
+        if let Lanes::Channels(pixels, view) = lanes {
             // The sizes of `by_channels`, and blocks whose sums together are half of the first cache. Of smaller blocks
             // there is only one.
             if const { matches!(I::LEVEL, Level::Avx512) && size_of::<T>() == 4 } {
                 match pixels {
-                    2 => self.channels::<I, 2, 32, 1>(),
-                    4 => self.channels::<I, 4, 32, 1>(),
-                    _ => self.channels::<I, 8, 32, 16>(),
+                    _ if *in_turn => self.channels::<I, 8, 32, 8, true>(view),
+                    2 => self.channels::<I, 2, 32, 1, false>(view),
+                    4 => self.channels::<I, 4, 32, 1, false>(view),
+                    _ => self.channels::<I, 8, 32, 16, false>(view),
                 }
             } else if const { matches!(I::LEVEL, Level::Avx2) && size_of::<T>() == 4 } {
                 match pixels {
-                    2 => self.channels::<I, 2, 16, 1>(),
-                    4 => self.channels::<I, 4, 16, 1>(),
-                    _ => self.channels::<I, 6, 16, 32>(),
+                    _ if *in_turn => self.channels::<I, 6, 16, 16, true>(view),
+                    2 => self.channels::<I, 2, 16, 1, false>(view),
+                    4 => self.channels::<I, 4, 16, 1, false>(view),
+                    _ => self.channels::<I, 6, 16, 32, false>(view),
                 }
             }
             return;

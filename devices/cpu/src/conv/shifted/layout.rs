@@ -1,7 +1,8 @@
 //! How the pixels of a lattice are laid out for a call: what only hangs on sizes and steps, and is kept for later runs.
 
 use super::blocks::Blocks;
-use crate::conv::lattice::Lattice;
+use crate::conv::lattice::{Lattice, Tap};
+use crate::conv::padded::{Padded, View};
 use crate::conv::spread::{Copies, Spread};
 use crate::conv::tiles::in_turn;
 use crate::conv::{Array, Job};
@@ -28,6 +29,12 @@ const NEAR_WEIGHTS: usize = 1 << 13;
 /// Rows that take as long as it takes to turn a block of channels into pixels.
 const TURNED: usize = 24;
 
+/// Rows that take as long as it takes to write pixels one by one.
+const SCATTERED: usize = 32;
+
+/// Multiplications that take as long as it takes to copy an element alone.
+const COPIED: usize = 64;
+
 /// Pixels of a block of `tall` channels at a level, for elements of so many bytes: two registers; four of one channel,
 /// and half as many where sums of taps are kept apart, which takes as many again.
 pub(super) fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
@@ -41,14 +48,15 @@ pub(super) fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> us
 }
 
 /// Pixels and channels of a block where channels are in lanes: two registers of channels for each pixel. What has few
-/// pixels is one block, of little more than these.
-fn by_channels(level: Level, size: usize, pixels: usize) -> Option<(usize, usize)> {
+/// pixels is one block, of little more than these, unless sums of taps are kept apart.
+fn by_channels(level: Level, size: usize, pixels: usize, in_turn: bool) -> Option<(usize, usize)> {
     let (wide, most) = match (level, size) {
         (Level::Avx512, 4) => (32, 8),
         (Level::Avx2, 4) => (16, 6),
         _ => return None,
     };
-    Some(([2, 4].into_iter().find(|&few| pixels <= few).unwrap_or(most), wide))
+    let fitting = [2, 4].into_iter().find(|&few| pixels <= few && !in_turn);
+    Some((fitting.unwrap_or(most), wide))
 }
 
 /// What is in the lanes of registers.
@@ -56,18 +64,98 @@ fn by_channels(level: Level, size: usize, pixels: usize) -> Option<(usize, usize
 pub(super) enum Lanes {
     /// Pixels: blocks of those that lie one behind the other.
     Pixels(Blocks),
-    /// Channels of the panel: so many pixels are a block.
-    Channels(usize),
+    /// Channels of the panel: so many pixels are a block, and see this.
+    Channels(usize, View),
+}
+
+/// A lattice with pixels in lanes.
+struct InPixels {
+    spread: Spread,
+    blocks: Blocks,
+    /// Channels of a panel.
+    tall: usize,
+    /// Multiplications that it takes as long as.
+    cost: usize,
+    /// Too many are of pixels that nobody stores.
+    is_wasteful: bool,
+}
+
+impl InPixels {
+    /// None if channels would be spread over too much memory.
+    fn new<T: Number>(
+        job: &Job<'_>,
+        lattice: &Lattice,
+        [seen, made, depth]: [usize; 3],
+        in_turn: bool,
+        is_direct: bool,
+    ) -> Result<Option<InPixels>> {
+        let spread = Spread::new(lattice);
+        if !spread.is_compact(lattice) {
+            return Ok(None);
+        }
+        let tall = match made {
+            1 if !in_turn => SINGLE,
+            _ if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 => LOW,
+            _ => TALL,
+        };
+        let width = width(job.level, size_of::<T>(), tall, in_turn);
+        let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
+        let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
+        let may_waste = if is_direct { pixels / 16 } else { pixels / 8 };
+        let is_wasteful =
+            (is_direct || made.saturating_mul(depth) > WEIGHTS) && computed > pixels.saturating_add(may_waste);
+        // Where channels are last, elements of a line are copied and stored one by one.
+        let bounds = lattice.lines.iter().map(|line| line.bound as usize).product::<usize>();
+        let copied = if is_last(&job.first, seen) { bounds.saturating_mul(seen).saturating_mul(COPIED) } else { 0 };
+        let rows = if is_last(&job.output, made) { depth.saturating_add(SCATTERED) } else { depth };
+        // Sums of a tap in half the registers wait for each other.
+        let sums = computed.saturating_mul(made.next_multiple_of(tall) << u8::from(in_turn));
+        let cost = sums.saturating_mul(rows).saturating_add(copied);
+        Ok(Some(InPixels { spread, blocks, tall, cost, is_wasteful }))
+    }
+}
+
+/// A lattice with channels in lanes.
+struct InChannels {
+    padded: Padded,
+    /// Pixels of a block, and channels of a panel.
+    pixels: usize,
+    wide: usize,
+    /// Multiplications that it takes as long as.
+    cost: usize,
+}
+
+impl InChannels {
+    /// None if there is no such kernel, or a copy would be much larger than what is seen.
+    fn new<T: Number>(
+        job: &Job<'_>,
+        lattice: &Lattice,
+        [seen, made, depth]: [usize; 3],
+        in_turn: bool,
+    ) -> Result<Option<InChannels>> {
+        let all = lattice.pixels();
+        let Some((pixels, wide)) = by_channels(job.level, size_of::<T>(), all, in_turn) else { return Ok(None) };
+        let rows = if is_last(&job.output, made) { depth } else { depth.saturating_add(TURNED) };
+        let sums = all.next_multiple_of(pixels).saturating_mul(made.next_multiple_of(wide));
+        let cost = sums.saturating_mul(rows);
+        let padded = Padded::new(lattice, &job.first, seen, size_of::<T>())?;
+        Ok(padded.map(|padded| InChannels { padded, pixels, wide, cost }))
+    }
+}
+
+/// Whether the channels of a pixel, of which there are so many, lie one behind the other, and pixels do not.
+pub(in crate::conv) fn is_last(side: &Array, channels: usize) -> bool {
+    side.steps[1] == 1 && channels > 1 && side.steps[4] != 1
 }
 
 /// How a lattice is computed, the same for all groups and images.
 #[derive(Debug)]
 pub(in crate::conv) struct Layout {
     pub(super) lattice: Lattice,
-    pub(super) spread: Spread,
-    pub(super) copies: Copies,
-    /// Channels are seen where they lie, and not copied.
-    pub(super) is_direct: bool,
+    /// How the channels of a group are copied, unless they are seen where they lie.
+    pub(super) copies: Option<Copies>,
+    /// Elements of that copy.
+    pub(super) size: usize,
     /// Channels of a group on the seen and on the computed side.
     pub(super) seen: usize,
     pub(super) made: usize,
@@ -102,62 +190,52 @@ impl Layout {
         let is_direct = is_plain && is_near && is_run(source) && is_run(&job.output);
         let line = is_direct.then(|| lattice.as_line());
         let lattice = line.as_ref().unwrap_or(lattice);
-        // Where channels are last, a pixel's are a run.
-        let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
         let is_nothing = depth == 0 || lattice.pixels() == 0 || plan.batch * plan.groups * made == 0;
-        if is_nothing || plan.rounds || by_pixel || is_plain && !is_direct {
+        if is_nothing || plan.rounds || is_plain && !is_direct {
             return Ok(None);
         }
         let in_turn = in_turn(plan, lattice);
-        let spread = Spread::new(lattice);
-        if !spread.is_compact(lattice) {
-            return Ok(None);
-        }
-        let mut tall = match made {
-            1 if !in_turn => SINGLE,
-            _ if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 => LOW,
-            _ => TALL,
-        };
-        let width = width(job.level, size_of::<T>(), tall, in_turn);
-        let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
-        let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
-        let sums = computed.saturating_mul(made.next_multiple_of(tall));
-        let mut lanes = Lanes::Pixels(blocks);
-        if let Some((few, wide)) = by_channels(job.level, size_of::<T>(), pixels).filter(|_| !in_turn && !is_direct) {
-            // Results are turned round, which takes as long as so many rows.
-            let own = pixels.next_multiple_of(few).saturating_mul(made.next_multiple_of(wide));
-            if own.saturating_mul(depth.saturating_add(TURNED)) < sums.saturating_mul(depth) {
-                (lanes, tall) = (Lanes::Channels(few), wide);
-            }
-        }
-        let may_waste = if is_direct { pixels / 16 } else { pixels / 8 };
-        let is_wasteful = computed > pixels.saturating_add(may_waste);
-        if (is_direct || made * depth > WEIGHTS) && is_wasteful && matches!(lanes, Lanes::Pixels(_)) {
-            return Ok(None);
-        }
+        let sizes = [seen, made, depth];
+        let lines = InPixels::new::<T>(job, lattice, sizes, in_turn, is_direct)?;
+        let channels = if is_direct { None } else { InChannels::new::<T>(job, lattice, sizes, in_turn)? };
         let mut layout = Layout {
             lattice: lattice.clone(),
-            copies: spread.copies(lattice, source)?,
-            is_direct,
-            spread,
+            copies: None,
+            size: 0,
             seen,
             made,
-            tall,
+            tall: 0,
             rows: list::with_capacity(depth)?,
             places: list::with_capacity(depth)?,
             in_turn,
-            lanes,
+            lanes: Lanes::Channels(0, View::default()),
             step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
         };
-        layout.find_rows::<T>(job);
+        match (lines, channels) {
+            (lines, Some(own)) if lines.as_ref().is_none_or(|lines| lines.is_wasteful || own.cost < lines.cost) => {
+                (layout.lanes, layout.tall) = (Lanes::Channels(own.pixels, own.padded.view), own.wide);
+                (layout.copies, layout.size) = (own.padded.copies, own.padded.size);
+                let view = own.padded.view;
+                layout.find_rows::<T>(job, view.channel, |tap| view.tap(tap));
+            }
+            (Some(own), _) if !own.is_wasteful => {
+                (layout.lanes, layout.tall) = (Lanes::Pixels(own.blocks), own.tall);
+                let channel = if is_direct { source.steps[1] } else { own.spread.channel as isize };
+                if !is_direct {
+                    layout.copies = Some(own.spread.copies(lattice, source)?);
+                    layout.size = own.spread.channel.saturating_mul(seen);
+                }
+                layout.find_rows::<T>(job, channel, |tap| own.spread.offset(tap) as isize);
+            }
+            _ => return Ok(None),
+        }
         Ok(Some(layout))
     }
 
-    /// Finds where rows are, and their weights.
-    fn find_rows<T: Number>(&mut self, job: &Job<'_>) {
+    /// Finds where rows are, given how far apart channels are and where taps see the first pixel, and their weights.
+    fn find_rows<T: Number>(&mut self, job: &Job<'_>, channel: isize, offset: impl Fn(&Tap) -> isize) {
         let taps = &self.lattice.taps;
-        let channel = if self.is_direct { job.first.steps[1] } else { self.spread.channel as isize };
-        let offsets: Vec<isize> = taps.iter().map(|tap| self.spread.offset(tap) as isize).collect();
+        let offsets: Vec<isize> = taps.iter().map(offset).collect();
         let start = job.weight::<T>(0, 0, 0, [0; 3]).addr() as isize;
         let mut push = |seen: usize, tap: usize| {
             self.rows.push((seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]));
@@ -177,7 +255,7 @@ impl Layout {
     pub(super) fn blocks(&self) -> usize {
         match &self.lanes {
             Lanes::Pixels(blocks) => blocks.len(),
-            Lanes::Channels(pixels) => self.lattice.pixels().div_ceil(*pixels),
+            Lanes::Channels(pixels, _) => self.lattice.pixels().div_ceil(*pixels),
         }
     }
 

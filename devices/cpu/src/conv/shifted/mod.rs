@@ -11,8 +11,9 @@
 //! A window of one element sees the channels of the image as such rows already, so that few weights copy nothing.
 //!
 //! Where lines are shorter than a block, blocks go on across their edges, and what lies there is computed but not
-//! stored. Where that is more than a few, and there are channels enough, these are in the lanes of registers instead of
-//! pixels, of which any few make a block ([`channels`]). Each sum has the same terms in the same order either way.
+//! stored. Where that is more than a few, or where channels are last, and there are enough of them, these are in the
+//! lanes of registers instead of pixels, of which any few make a block ([`channels`]). Each sum has the same terms in
+//! the same order either way.
 //!
 //! The loops are those of a matrix product in registers (Goto and van de Geijn, "Anatomy of high-performance matrix
 //! multiplication", 2008) with rows by address, as in Dukhan, "The indirect convolution algorithm" (2019).
@@ -29,8 +30,8 @@ use crate::scratch::scratch;
 use crate::tile_product::Number;
 use kernel::Piece;
 pub(super) use kernel::products;
-pub(super) use layout::Layout;
 use layout::{Lanes, width};
+pub(super) use layout::{Layout, is_last};
 use monomorph_core::Result;
 use monomorph_iter::{is_parallel, pieces};
 use std::marker::PhantomData;
@@ -68,10 +69,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
     let plan = job.plan;
     let parts = plan.batch * plan.groups;
     let part = |i: usize| (i / plan.groups, i % plan.groups);
-    let size = match shifted.is_direct {
-        true => 0,
-        false => shifted.seen.saturating_mul(shifted.spread.channel).saturating_add(shifted.slack()),
-    };
+    let size = if shifted.copies.is_some() { shifted.size.saturating_add(shifted.slack()) } else { 0 };
     let threads = if is_parallel(parts.saturating_mul(shifted.work()), WORK) { pieces() } else { 1 };
     if parts >= threads {
         // Each part on one thread, several after the other in the same memory.
@@ -79,9 +77,9 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
         share_fallible(parts.div_ceil(together), |piece| {
             let mut own = scratch::<T>(size)?;
             for i in piece * together..parts.min((piece + 1) * together) {
-                for channel in 0..shifted.copied() {
+                for copied in 0..shifted.copied() {
                     // SAFETY: A1; the memory has room for the channels of a group, and is this piece's.
-                    unsafe { shifted.copy(part(i), channel, own.as_mut_ptr()) };
+                    unsafe { shifted.copy(part(i), copied, own.as_mut_ptr()) };
                 }
                 let (blocks, panels) = (0..shifted.blocks(), 0..shifted.panels());
                 // SAFETY: A1; channels that are copied just were, and parts are apart.
@@ -95,9 +93,9 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
     let memory = Memory(own.as_mut_ptr());
     for part in (0..parts).map(part) {
         let memory = &memory;
-        share_fallible(shifted.copied(), |channel| {
-            // SAFETY: A1; channels of the memory are apart.
-            unsafe { shifted.copy(part, channel, memory.0) };
+        share_fallible(shifted.copied(), |copied| {
+            // SAFETY: A1; pieces of the copy are apart.
+            unsafe { shifted.copy(part, copied, memory.0) };
             Ok(())
         })?;
         let (blocks, panels) = shifted.cut();
@@ -124,16 +122,16 @@ impl<'a, T: Number> Shifted<'a, T> {
         Ok(shifted)
     }
 
-    /// Channels of a part that are copied.
+    /// Pieces that the channels of a part are copied in.
     fn copied(&self) -> usize {
-        if self.is_direct { 0 } else { self.seen }
+        self.copies.as_ref().map_or(0, |copies| copies.pieces(self.seen))
     }
 
     /// Elements behind the last channel that blocks read and nobody stores.
     fn slack(&self) -> usize {
         match self.lanes {
             Lanes::Pixels(_) => width(self.job.level, size_of::<T>(), self.tall, false),
-            Lanes::Channels(_) => 0,
+            Lanes::Channels(..) => 0,
         }
     }
 
@@ -152,22 +150,28 @@ impl<'a, T: Number> Shifted<'a, T> {
             (together, second.div_ceil(across).max(1))
         };
         let (blocks, panels) = (self.blocks(), self.panels());
-        if self.made.saturating_mul(self.depth()) / 2 > self.seen.saturating_mul(self.spread.channel) {
+        if self.made.saturating_mul(self.depth()) / 2 > self.size {
             let (panels, blocks) = cut(panels, blocks);
             return (blocks, panels);
         }
         cut(blocks, panels)
     }
 
-    /// Copies a channel of a part to its place in the memory.
+    /// Copies a piece of a part's channels to its place in the memory.
     ///
     /// # Safety
     ///
-    /// A1; the memory has room for the channels of a group, and nobody else uses this one.
-    unsafe fn copy(&self, (image, group): (usize, usize), channel: usize, memory: *mut T) {
-        let from = self.job.first.at::<T>(image, group * self.seen + channel, [0; 3]);
-        // SAFETY: A1: the channel has the sizes of the bounds; the caller's promise.
-        unsafe { self.copies.run(from.cast_const(), memory.wrapping_add(channel * self.spread.channel)) };
+    /// A1; the memory has room for the channels of a group, and nobody else uses this piece.
+    unsafe fn copy(&self, part: (usize, usize), piece: usize, memory: *mut T) {
+        let Some(copies) = &self.copies else { return };
+        let from = (self.first(part), self.job.first.steps[1]);
+        // SAFETY: A1: the channels have the sizes of the bounds; the caller's promise.
+        unsafe { copies.piece(piece, from, (memory, self.size / self.seen)) };
+    }
+
+    /// The first element of a part's channels.
+    fn first(&self, (image, group): (usize, usize)) -> *const T {
+        self.job.first.at::<T>(image, group * self.seen, [0; 3]).cast_const()
     }
 
     /// Computes blocks of panels.
@@ -176,11 +180,7 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// A1; the memory has the copied channels of this part; nobody else uses these pixels of the panels' channels.
     unsafe fn enter(&self, part: (usize, usize), memory: *const T, blocks: Range<usize>, panels: Range<usize>) {
-        let (image, group) = part;
-        let from = match self.is_direct {
-            true => self.job.first.at::<T>(image, group * self.seen, [0; 3]).cast_const(),
-            false => memory,
-        };
+        let from = if self.copies.is_some() { memory } else { self.first(part) };
         self.job.level.enter(Piece { of: self, part, from, blocks, panels });
     }
 }
