@@ -24,6 +24,20 @@ pub(crate) fn prefetch_run(memory: *const u8, bytes: usize) {
     let _ = (memory, bytes);
 }
 
+/// Prefetches a line into the second-level cache, for what is read after much else. Where it leads out of memory,
+/// nothing happens.
+#[inline(always)]
+pub(crate) fn prefetch_line(memory: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, which is a hint at any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(memory.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = memory;
+}
+
 /// Copies whole lines with non-temporal stores. Other threads see them after [`store_fence`].
 ///
 /// # Safety

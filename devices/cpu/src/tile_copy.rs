@@ -14,7 +14,7 @@
 //! Compiled once, for the baseline of the target: in the frames of wider levels squares were no faster (decision 0010).
 //! What gains by wide registers is in `row_copy.rs`.
 
-use crate::cache_lines::CACHE_LINE;
+use crate::cache_lines::{CACHE_LINE, prefetch_line};
 use crate::isa::Level;
 use crate::row_copy::{self, CopyRows};
 use crate::transpose::{SquareRows, Transpose};
@@ -249,19 +249,13 @@ unsafe fn copy_bytes<const GATHER: bool>(memory: *mut u8, block: *mut u8, bytes:
 /// prefetcher would not: those of a transpose, whose columns lie far apart.
 #[inline]
 pub(crate) fn prefetch(memory: *const u8, tile: &Tile, size: usize) {
-    #[cfg(target_arch = "x86_64")]
     if tile.outer == size as isize && tile.is_transposed() {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         for col in 0..tile.cols as isize {
             for byte in (0..tile.rows * size).step_by(CACHE_LINE) {
-                let line = memory.wrapping_offset(col * tile.inner).wrapping_add(byte);
-                // SAFETY: every x86-64 has the instruction, which is a hint at any address.
-                unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) };
+                prefetch_line(memory.wrapping_offset(col * tile.inner).wrapping_add(byte));
             }
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (memory, tile, size);
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //!   ┌──────┐ │piece│     │             bfloat16, int64 where the   tiles of panels (`tiled`, with `pairs` and
 //! m │  A   │ ├─────┼─────┤               host has instructions     `words`)
 //!   └──────┘ └─────┴─────┘             at most 8 rows or columns   runs of memory, each read once (`skinny`)
-//!                                      a transposed B, 9 to 192 rows  panels of B (`packed`)
+//!                                      a transposed B, many rows   panels of B (`packed`)
 //!                                      few multiplications         in float64 (`tiny`)
 //! ```
 //!
@@ -348,13 +348,13 @@ struct Piece {
     cols: usize,
 }
 
-/// The cut of C into pieces: how many rows and columns a piece has, of all.
+/// The cut of C into pieces: into how many its rows and columns are cut.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     m: usize,
     n: usize,
-    rows: usize,
-    cols: usize,
+    down: usize,
+    across: usize,
 }
 
 impl Cut {
@@ -368,19 +368,19 @@ impl Cut {
             }
             if rows >= cols { down *= 2 } else { across *= 2 }
         }
-        // Registers hold 16 or 32 rows and a few columns; a piece that is no multiple of them leaves some unused.
-        let side =
-            |size: usize, parts: usize| if parts == 1 { size } else { size.div_ceil(parts).next_multiple_of(32) };
-        Cut { m, n, rows: side(m, down), cols: side(n, across) }
+        Cut { m, n, down, across }
     }
 
     fn pieces(&self) -> usize {
-        self.m.div_ceil(self.rows) * self.n.div_ceil(self.cols)
+        self.down * self.across
     }
 
     fn piece(&self, i: usize) -> Piece {
-        let across = self.n.div_ceil(self.cols);
-        let (row, col) = (i / across * self.rows, i % across * self.cols);
-        Piece { row, col, rows: self.rows.min(self.m - row), cols: self.cols.min(self.n - col) }
+        // Registers hold 16 or 32 rows and a few columns; a piece that begins elsewhere leaves some unused.
+        let start = |size: usize, parts: usize, i: usize| (size.div_ceil(32) * i / parts * 32).min(size);
+        let (down, across) = (i / self.across, i % self.across);
+        let (row, col) = (start(self.m, self.down, down), start(self.n, self.across, across));
+        let rows = start(self.m, self.down, down + 1) - row;
+        Piece { row, col, rows, cols: start(self.n, self.across, across + 1) - col }
     }
 }

@@ -1,4 +1,4 @@
-//! Products of 9 to 192 rows with a transposed B: that is copied to panels of as many columns as fill two registers,
+//! Products of 9 rows and more with a transposed B: that is copied to panels of as many columns as fill two registers,
 //! and rows of C are summed in registers from the first row of a panel to the last, while A is read where it lies.
 //!
 //! ```text
@@ -9,23 +9,30 @@
 //!   └────────┘      └────┴────┴─ ─          └────┴────┴─ ─
 //! ```
 //!
-//! Packing A as well, as [`floats`](super::floats) does it, pays where it has many rows (Goto and van de Geijn,
-//! "Anatomy of high-performance matrix multiplication", 2008). Of few rows packing B takes about as long as the sums:
-//! a B that stays is packed once ([`Product::pack`]); of any other one panel is there at a time, in the second cache.
+//! Packing A as well, as [`floats`](super::floats) does it, pays where it is more than the caches hold (Goto and van de
+//! Geijn, "Anatomy of high-performance matrix multiplication", 2008). Of few rows packing B takes about as long as the
+//! sums: a B that stays is packed once ([`Product::pack`]); of any other one panel is there at a time, in the second
+//! cache.
 
 use super::ending::Ending;
 use super::skinny::FEW;
 use super::summed::Summed;
 use super::{Layout, Matrices, Product};
-use crate::cache_lines::CACHE_LINE;
+use crate::cache_lines::{CACHE_LINE, prefetch_line};
 use crate::isa::{Isa, Kernel, Level};
 use monomorph_core::{DType, Result, list};
 
 /// Rows whose sums are in registers together.
 const TOGETHER: usize = 6;
 
-/// The most rows; of more, packing both factors is no worse.
+/// Rows up to which this is faster for all sums.
 const ROWS: usize = 192;
+
+/// Terms of a sum from which on it is for more rows.
+const DEEP: usize = 256;
+
+/// The most bytes of so many rows of A, which are read once for each panel: more would come from memory each time.
+const NEAR: usize = 4 << 20;
 
 /// The fewest columns: of fewer, packing takes longer than reading.
 const COLUMNS: usize = 32;
@@ -41,7 +48,9 @@ const BLOCK: usize = 4;
 pub(super) fn suits(dtype: DType, [m, n, k]: [usize; 3], [a, b, c]: [Layout; 3]) -> bool {
     let is_real = matches!(dtype, DType::F32 | DType::F64);
     let are_runs = a.col == 1 && b.row == 1 && c.col == 1;
-    is_real && are_runs && (FEW + 1..=ROWS).contains(&m) && n >= COLUMNS && DEPTH.contains(&k)
+    let is_near = m.saturating_mul(k).saturating_mul(dtype.size()) <= NEAR;
+    let gains = m <= ROWS || k >= DEEP && is_near;
+    is_real && are_runs && m > FEW && gains && n >= COLUMNS && DEPTH.contains(&k)
 }
 
 /// Columns of a panel of elements of so many bytes: two registers.
@@ -137,8 +146,8 @@ unsafe fn pack_panel<T: Summed, const W: usize>(product: &Product, at: Matrices,
 ///
 /// # Safety
 ///
-/// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`], or is a piece of some columns
-/// of one that does; `panels`, if there are some, are what [`pack`] makes of B.
+/// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`], or is a piece of one
+/// that does; `panels`, if there are some, are what [`pack`] makes of B.
 pub(super) unsafe fn multiply<T: Summed>(product: &Product, at: Matrices, panels: Option<*const u8>) -> bool {
     let one = || room::<T>(width(product.level, size_of::<T>()) * product.k);
     let Ok(mut own) = (if panels.is_none() { one() } else { Ok(Vec::new()) }) else { return false };
@@ -184,8 +193,14 @@ impl<T: Summed> Panels<'_, T> {
     fn panels<I: Isa, const W: usize>(self) {
         let Product { m, n, k, a, c, .. } = *self.product;
         let ending = Ending::of(self.product);
-        // As equal as that goes: six, five or four rows, since there are more than eight.
+        // As equal as that goes: of more than eight rows six, five or four.
         let blocks = m.div_ceil(TOGETHER);
+        // Panels that stay are mostly read from memory: while one is multiplied the next one comes, a line for so many
+        // of its rows.
+        let every = match self.panels {
+            Given::All(_) => (blocks * CACHE_LINE / const { W * size_of::<T>() }).max(1),
+            Given::Room(_) => k,
+        };
         for column in (0..n).step_by(W) {
             let panel = match self.panels {
                 Given::All(all) => all.wrapping_add(column * k),
@@ -198,16 +213,24 @@ impl<T: Summed> Panels<'_, T> {
             let live = W.min(n - column);
             for block in 0..blocks {
                 let (first, end) = (block * m / blocks, (block + 1) * m / blocks);
-                let from = self.at.a.cast::<T>().wrapping_offset(a.at(first, 0));
-                let to = self.at.c.cast::<T>().wrapping_offset(c.at(first, column));
-                let rows = Rows { from, row: a.row, panel, k, to, to_row: c.row, live, ending };
+                let next = panel.wrapping_add(W * k).cast::<u8>().wrapping_add(block * k.div_ceil(every) * CACHE_LINE);
+                let rows = |first: usize| {
+                    let from = self.at.a.cast::<T>().wrapping_offset(a.at(first, 0));
+                    let to = self.at.c.cast::<T>().wrapping_offset(c.at(first, column));
+                    Rows { from, row: a.row, panel, k, to, to_row: c.row, live, ending, next, every }
+                };
                 match end - first {
                     // SAFETY: six rows of A and C, and a panel with `k` rows (M1, M2).
-                    6 => unsafe { rows.compute::<I, 6, W>() },
+                    6 => unsafe { rows(first).compute::<I, 6, W>() },
                     // SAFETY: the same of five rows.
-                    5 => unsafe { rows.compute::<I, 5, W>() },
-                    // SAFETY: the same of four; blocks of nine rows and more have no fewer.
-                    _ => unsafe { rows.compute::<I, 4, W>() },
+                    5 => unsafe { rows(first).compute::<I, 5, W>() },
+                    // SAFETY: the same of four.
+                    4 => unsafe { rows(first).compute::<I, 4, W>() },
+                    // A piece of a larger product may end with fewer.
+                    _ => (first..end).for_each(|row| {
+                        // SAFETY: the same of one.
+                        unsafe { rows(row).compute::<I, 1, W>() };
+                    }),
                 }
             }
         }
@@ -225,6 +248,9 @@ struct Rows<T> {
     /// Columns of the panel that C has.
     live: usize,
     ending: Ending<T>,
+    /// What to prefetch: a line for so many rows of the panel.
+    next: *const u8,
+    every: usize,
 }
 
 impl<T: Summed> Rows<T> {
@@ -269,16 +295,23 @@ impl<T: Summed> Rows<T> {
             std::array::from_fn(|i| self.from.wrapping_offset((i as isize).wrapping_mul(self.row)));
         let mut panel = self.panel;
         let mut sums = [[T::ZERO; W]; N];
-        for p in 0..self.k {
-            // SAFETY: row `p` of the panel.
-            let b: [T; W] = unsafe { panel.cast::<[T; W]>().read_unaligned() };
-            panel = panel.wrapping_add(W);
-            for (sums, row) in sums.iter_mut().zip(&rows) {
-                // SAFETY: element `p` of the row.
-                let a = unsafe { row.wrapping_add(p).read() };
-                for (sum, b) in sums.iter_mut().zip(b) {
-                    *sum = a.fused::<I>(b, *sum);
+        let (mut p, mut next) = (0, self.next);
+        while p < self.k {
+            prefetch_line(next);
+            next = next.wrapping_add(CACHE_LINE);
+            let end = self.k.min(p + self.every);
+            while p < end {
+                // SAFETY: row `p` of the panel.
+                let b: [T; W] = unsafe { panel.cast::<[T; W]>().read_unaligned() };
+                panel = panel.wrapping_add(W);
+                for (sums, row) in sums.iter_mut().zip(&rows) {
+                    // SAFETY: element `p` of the row.
+                    let a = unsafe { row.wrapping_add(p).read() };
+                    for (sum, b) in sums.iter_mut().zip(b) {
+                        *sum = a.fused::<I>(b, *sum);
+                    }
                 }
+                p += 1;
             }
         }
         sums

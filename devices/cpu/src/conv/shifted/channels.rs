@@ -11,6 +11,7 @@
 
 use super::kernel::{Piece, add_outer};
 use super::layout::Layout;
+use crate::cache_lines::{CACHE_LINE, prefetch_line};
 use crate::conv::padded::View;
 use crate::conv::spread::copy_run;
 use crate::isa::Isa;
@@ -45,6 +46,8 @@ impl<T: Number> Piece<'_, T> {
             let blocks = G.min(self.blocks.end - first);
             let pixels: [Pixels<P>; G] = std::array::from_fn(|i| self.pixels(view, first + i.min(blocks - 1)));
             let pixels = &pixels[..blocks];
+            // While some weights go over the blocks the next ones come, a line for so many rows.
+            let every = (blocks * CACHE_LINE / const { L * size_of::<T>() }).max(1);
             for panel in self.panels.clone() {
                 let (first, live) = (panel * L, L.min(made - panel * L));
                 let bias: [T; L] = self.bias(first, live);
@@ -53,11 +56,13 @@ impl<T: Number> Piece<'_, T> {
                 let mut weights = self.of.panel(self.part.1, panel);
                 for (i, rows) in rows.chunks(sum).enumerate() {
                     for rows in rows.chunks(part) {
+                        let mut next = weights.wrapping_add(rows.len() * L).cast::<u8>();
                         for (pixels, sums) in pixels.iter().zip(&mut sums) {
                             let at = pixels.at.map(|at| self.from.wrapping_offset(at));
                             // SAFETY: each row of each pixel is an element of the part's channels, and there are `L`
                             // weights for it.
-                            unsafe { add_products::<T, I, P, L>(sums, rows, weights, at) };
+                            unsafe { add_products::<T, I, P, L>(sums, rows, weights, at, (next, every)) };
+                            next = next.wrapping_add(rows.len().div_ceil(every) * CACHE_LINE);
                         }
                         weights = weights.wrapping_add(rows.len() * L);
                     }
@@ -156,7 +161,8 @@ fn add_to<T: Number, const L: usize>(all: &mut [T; L], own: &[T; L]) {
     }
 }
 
-/// Adds to the sums of pixels, for each row, its weights times the pixel's element.
+/// Adds to the sums of pixels, for each row, its weights times the pixel's element, and prefetches a line from `next`
+/// on for so many rows.
 ///
 /// # Safety
 ///
@@ -167,15 +173,20 @@ unsafe fn add_products<T: Number, I: Isa, const P: usize, const L: usize>(
     rows: &[isize],
     mut weights: *const T,
     at: [*const T; P],
+    (mut next, every): (*const u8, usize),
 ) {
     // Pixel by pixel, so that each is in registers of its own.
     let mut own: [[T; L]; P] = std::array::from_fn(|p| sums[p]);
-    for row in rows {
-        // SAFETY: the caller's promise.
-        let weight: [T; L] = unsafe { weights.cast::<[T; L]>().read_unaligned() };
-        // SAFETY: the caller's promise.
-        add_outer::<T, I, P, L>(&mut own, |p| unsafe { at[p].wrapping_offset(*row).read() }, weight);
-        weights = weights.wrapping_add(L);
+    for rows in rows.chunks(every) {
+        prefetch_line(next);
+        next = next.wrapping_add(CACHE_LINE);
+        for row in rows {
+            // SAFETY: the caller's promise.
+            let weight: [T; L] = unsafe { weights.cast::<[T; L]>().read_unaligned() };
+            // SAFETY: the caller's promise.
+            add_outer::<T, I, P, L>(&mut own, |p| unsafe { at[p].wrapping_offset(*row).read() }, weight);
+            weights = weights.wrapping_add(L);
+        }
     }
     for (sums, own) in sums.iter_mut().zip(own) {
         *sums = own;
