@@ -269,6 +269,26 @@ fn channels_that_are_last_are_seen_in_runs() {
     }
 }
 
+/// Windows whose outer taps are beyond an edge for all pixels, or all of whose taps are: what is left is the bias.
+#[test]
+fn taps_that_nothing_sees_add_nothing() -> Result<()> {
+    let bias = tensor![0.5f32, -0.0, 2.0];
+    for groups in [1, 3] {
+        let numbers: Vec<f32> = (0..81).map(|i| i as f32 - 30.0).collect();
+        let w = T::from_slice(&numbers[..81 / groups as usize], [3, 3 / groups, 3, 3])?;
+        let x = T::from_slice(&numbers[40..58], [1, 3, 2, 3])?;
+        let (padding, dilation) = (&[5, 5][..], &[5, 5][..]);
+        let by = Conv2d { bias: Some(&bias), padding, dilation, groups, ..Default::default() };
+        let centre = w.narrow(2, 1, 1)?.narrow(3, 1, 1)?;
+        let want = ops::conv2d_with(&x, &centre, Conv2d { bias: Some(&bias), groups, ..Default::default() })?;
+        assert_eq!(ops::conv2d_with(&x, &w, by)?.to_vec::<f32>()?, want.to_vec::<f32>()?);
+        let (x, w) = (x.narrow(2, 0, 1)?.narrow(3, 0, 1)?, w.narrow(2, 0, 2)?.narrow(3, 0, 2)?);
+        let by = Conv2d { bias: Some(&bias), padding: &[2, 2], dilation: &[4, 4], groups, ..Default::default() };
+        assert_eq!(ops::conv2d_with(&x, &w, by)?.to_vec::<f32>()?, bias.to_vec::<f32>()?);
+    }
+    Ok(())
+}
+
 /// Convolutions of an image and a weight in so many groups, transposed ones too, with channels last or not.
 fn each_is_the_sum_of_all_terms(cases: &[([i64; 4], [i64; 4], i64)], stride: [i64; 2], padding: [i64; 2]) {
     let mut random = Random::new(13);

@@ -56,7 +56,12 @@ impl Algorithms {
             };
             Ok(Chosen { lattice, algorithm, kept: OnceLock::new() })
         };
-        Lattice::all(job, plan.pass).into_iter().map(chosen).collect::<Result<_>>().map(Algorithms)
+        Lattice::all(job, plan.pass)
+            .into_iter()
+            .map(Lattice::without_unseen)
+            .map(chosen)
+            .collect::<Result<_>>()
+            .map(Algorithms)
     }
 
     /// Computes the map or the image.

@@ -93,6 +93,19 @@ impl Lattice {
         Lattice { lines, taps }
     }
 
+    /// The same elements without taps that are beyond an edge for all of them, as most are that are dilated far: they
+    /// add nothing.
+    pub(super) fn without_unseen(mut self) -> Lattice {
+        let lines = &self.lines;
+        self.taps.retain(|tap| {
+            lines.iter().zip(tap.offset).all(|(line, offset)| {
+                let (low, high) = line.visible(offset, 0, line.count);
+                low < high
+            })
+        });
+        self
+    }
+
     /// Elements of each dimension.
     pub(super) fn counts(&self) -> [usize; 3] {
         self.lines.each_ref().map(|line| line.count)
