@@ -289,6 +289,21 @@ fn taps_that_nothing_sees_add_nothing() -> Result<()> {
     Ok(())
 }
 
+/// One element that is all of an image has no copy with edges.
+#[test]
+fn images_may_be_larger_than_memory() -> Result<()> {
+    let far = 1_i64 << 30;
+    for (x, made) in [(tensor![[[[2.0f32]], [[3.0]]]], 40), (tensor![[[[2.0f32]]]], 5)] {
+        let seen = x.sizes()[1];
+        let w = ops::ones([made, seen, 1, 1], DType::F32)?;
+        let by = Conv2d { stride: &[far, far], padding: &[1, 1], ..Default::default() };
+        let got = ops::conv2d_with(&x.expand([1, seen, far, far])?, &w, by)?;
+        let sum = x.sum(..)?.to_vec::<f32>()?[0];
+        assert_eq!(got.to_vec::<f32>()?, [0.0, 0.0, 0.0, sum].repeat(made as usize));
+    }
+    Ok(())
+}
+
 /// Convolutions of an image and a weight in so many groups, transposed ones too, with channels last or not.
 fn each_is_the_sum_of_all_terms(cases: &[([i64; 4], [i64; 4], i64)], stride: [i64; 2], padding: [i64; 2]) {
     let mut random = Random::new(13);

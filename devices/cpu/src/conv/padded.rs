@@ -15,7 +15,7 @@
 use super::Array;
 use super::lattice::{Lattice, Tap};
 use super::shifted::is_last;
-use super::spread::{Copies, Copy};
+use super::spread::{Copies, Copy, LARGEST};
 use crate::cache_lines::CACHE_LINE;
 use monomorph_core::{Result, list};
 use std::ops::Range;
@@ -66,11 +66,14 @@ impl Padded {
         let extents = window.extents();
         let channel = extents.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent));
         let held: usize = window.bounds.iter().map(|&bound| bound as usize).product();
-        if channel > held.saturating_add(lattice.pixels()).saturating_mul(4).saturating_add(1 << 12) {
-            return Ok(None);
-        }
         let is_last = is_last(source, seen);
         let pitch = if is_last { apart(seen, bytes) } else { 1 };
+        let size = channel.saturating_mul(if is_last { pitch } else { seen });
+        // Where an image is one element again and again, it may be larger than memory.
+        let most = held.saturating_add(lattice.pixels()).saturating_mul(4).saturating_add(1 << 12);
+        if channel > most || size > LARGEST {
+            return Ok(None);
+        }
         let [_, lines, columns] = extents;
         let view = View {
             channel: if is_last { 1 } else { channel as isize },
@@ -79,7 +82,6 @@ impl Padded {
         };
         let together = is_last.then_some((seen, pitch));
         let copies = Copies::new(window.lines(&source.steps[2..], pitch)?, source.steps[4], together);
-        let size = channel.saturating_mul(if is_last { pitch } else { seen });
         Ok(Some(Padded { view, size, copies: Some(copies) }))
     }
 }

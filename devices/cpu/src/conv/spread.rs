@@ -18,6 +18,9 @@ use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use smallvec::SmallVec;
 
+/// Elements of the largest copy: more are in no memory, and places in it would overflow.
+pub(super) const LARGEST: usize = isize::MAX as usize / 16;
+
 /// One dimension: `place = element · moves + remainder - shift` is where an element of the copy lies in the channel.
 #[derive(Debug)]
 struct Along {
@@ -106,7 +109,7 @@ impl Spread {
     pub(super) fn is_compact(&self, lattice: &Lattice) -> bool {
         let seen: usize = lattice.lines.iter().map(|line| line.bound as usize).product();
         let held = seen.saturating_add(lattice.pixels());
-        self.channel <= held.saturating_mul(4).saturating_add(1 << 12)
+        self.channel <= held.saturating_mul(4).saturating_add(1 << 12).min(LARGEST)
     }
 
     /// The lines that a copy consists of.

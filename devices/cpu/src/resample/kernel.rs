@@ -38,7 +38,8 @@ pub(super) struct Row<'a> {
 }
 
 /// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The
-/// scratch memory has a word for each element that is used, and one more, which is 0; it is not read with lanes.
+/// scratch memory has a word for each element that is used, one more, which is 0, and one for each element of the row;
+/// it is not read with lanes.
 pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
 
 /// The kernel for a dtype.
@@ -168,12 +169,11 @@ impl Row<'_> {
     /// Q1, Q2; there are no lanes.
     #[inline(always)]
     unsafe fn through_one_row<C: Weighted>(&self, scratch: &mut [u64]) {
-        let all: &mut [C::Repr] = {
-            let n = self.used[1] - self.used[0] + 1;
-            assert!(scratch.len() >= n, "there is a word for each element that is used, and one more");
-            // SAFETY: there are as many words, of which each is aligned and large enough for a float; any bits are one.
-            unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast(), n) }
-        };
+        let n = self.used[1] - self.used[0] + 1;
+        assert!(scratch.len() >= n + self.width, "there is a word for each element that is used or made, and one more");
+        // SAFETY: there are as many words, of which each is aligned and large enough for a float; any bits are one.
+        let words = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<C::Repr>(), n + self.width) };
+        let (all, made) = words.split_at_mut(n);
         let Some((behind, sums)) = all.split_last_mut() else { return };
         *behind = C::ZERO;
         let first = (self.used[0] as isize).wrapping_mul(self.input_step);
@@ -210,13 +210,13 @@ impl Row<'_> {
         }
         match self.taps {
             // SAFETY: Q2, Q3.
-            1 => unsafe { self.sums_of::<C, 1>(all) },
+            1 => unsafe { self.sums_of::<C, 1>(all, made) },
             // SAFETY: Q2, Q3.
-            2 => unsafe { self.sums_of::<C, 2>(all) },
+            2 => unsafe { self.sums_of::<C, 2>(all, made) },
             // SAFETY: Q2, Q3.
-            3 => unsafe { self.sums_of::<C, 3>(all) },
+            3 => unsafe { self.sums_of::<C, 3>(all, made) },
             // SAFETY: Q2, Q3.
-            4 => unsafe { self.sums_of::<C, 4>(all) },
+            4 => unsafe { self.sums_of::<C, 4>(all, made) },
             _ => {
                 for o in 0..self.width {
                     let range = self.last.0[o]..self.last.0[o + 1];
@@ -232,23 +232,35 @@ impl Row<'_> {
         }
     }
 
-    /// The elements of the row, each the sum of `N` of `row`.
+    /// The elements of the row, each the sum of `N` of `row`. Halves are made together from floats in `made`.
     ///
     /// # Safety
     ///
     /// Q2; Q3 for `N`.
     #[inline(always)]
-    unsafe fn sums_of<C: Weighted, const N: usize>(&self, row: &[C::Repr]) {
+    unsafe fn sums_of<C: Weighted, const N: usize>(&self, row: &[C::Repr], made: &mut [C::Repr]) {
+        let are_halves = size_of::<C::Stored>() != size_of::<C::Repr>();
+        let together = are_halves && self.step == size_of::<C::Stored>() as isize;
         let (places, weights) = (self.places.0.chunks_exact(N), self.places.1.chunks_exact(N));
-        for (o, (places, weights)) in places.zip(weights).take(self.width).enumerate() {
+        for (o, ((places, weights), made)) in places.zip(weights).zip(made.iter_mut()).enumerate() {
             let mut sum = C::ZERO;
             for t in 0..N {
                 // SAFETY: a place in the range that is used or behind it (Q3); `row` has all of these elements.
                 let x = unsafe { *row.get_unchecked(places[t]) };
                 sum = C::plus(sum, C::times(C::weight(weights[t]), x));
             }
-            // SAFETY: Q2 for this element.
-            unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+            if together {
+                *made = sum;
+            } else {
+                // SAFETY: Q2 for this element.
+                unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+            }
+        }
+        if together {
+            for (o, sum) in made.iter().enumerate() {
+                // SAFETY: Q2: an element of a dense row.
+                unsafe { store::<C>(self.output, o, *sum) };
+            }
         }
     }
 }

@@ -257,10 +257,11 @@ impl Call<'_> {
             let work = || -> Result<()> {
                 let mut scratch: Vec<u64> = Vec::new();
                 if self.ready.way == Way::Summed && !self.lanes {
-                    // One more, which is 0.
-                    let width = self.ready.used[1] - self.ready.used[0] + 1;
-                    scratch = list::with_capacity(width)?;
-                    scratch.resize(width, 0);
+                    // Those that are used, one more, which is 0, and those of the row.
+                    let made = self.target.sizes[self.target.sizes.len() - 1] as usize;
+                    let words = self.ready.used[1] - self.ready.used[0] + 1 + made;
+                    scratch = list::with_capacity(words)?;
+                    scratch.resize(words, 0);
                 }
                 let first = piece * together;
                 // Places along the dimensions; those of the next row follow without divisions.

@@ -3,7 +3,9 @@
 use super::*;
 use crate::isa::{Avx2, Avx512, Kernel, Level, Portable};
 use half::{bf16, f16};
-use monomorph_ops::algebra::{Equal, Exponential, Magnitude, Num, Ordered, Real, RoundedDivision, Shift, Value};
+use monomorph_ops::algebra::{
+    Equal, Exponential, Gaussian, Magnitude, Num, Ordered, Real, RoundedDivision, Shift, Value,
+};
 use num_complex::Complex;
 
 const INF: f64 = f64::INFINITY;
@@ -194,6 +196,20 @@ fn exp_f32_is_within_one_ulp() {
 }
 
 /// The exact sum of two floats, as the nearest float and what that lacks (Knuth).
+/// Of float32 the approximation of gelu by tanh is computed in float64, by fewer terms than that of float64.
+#[test]
+fn gelu_tanh_f32_is_rounded_once() {
+    for x in interesting_f32(997).filter(|x| x.is_finite()) {
+        let ours = Lane::<f32, Avx2>::new(x).gelu_tanh().get();
+        let exact = Lane::<f64, Avx2>::new(x.into()).gelu_tanh().get();
+        assert!(error_in_ulps(ours, exact) < 0.51, "{x:e}: got {ours:e}, want {exact:e}");
+        assert_eq!(ours.is_sign_negative(), x.is_sign_negative(), "{x:e}");
+    }
+    for (x, want) in [(f64::INFINITY, INF), (-INF, NAN), (NAN, NAN)] {
+        assert!(same(Lane::<f32, Avx2>::new(x as f32).gelu_tanh().get().into(), want));
+    }
+}
+
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     let t = s - a;
