@@ -21,7 +21,7 @@ use monomorph_core::{Result, list};
 use std::ops::Range;
 
 /// Where elements are, from the first pixel of the first channel on: elements between channels, and between places.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) channel: isize,
     steps: [isize; 3],

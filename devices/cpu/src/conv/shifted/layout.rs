@@ -198,54 +198,39 @@ impl Layout {
         let sizes = [seen, made, depth];
         let lines = InPixels::new::<T>(job, lattice, sizes, in_turn, is_direct)?;
         let channels = if is_direct { None } else { InChannels::new::<T>(job, lattice, sizes, in_turn)? };
-        let mut layout = Layout {
-            lattice: lattice.clone(),
-            copies: None,
-            size: 0,
-            seen,
-            made,
-            tall: 0,
-            rows: list::with_capacity(depth)?,
-            places: list::with_capacity(depth)?,
-            in_turn,
-            lanes: Lanes::Channels(0, View::default()),
-            step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
-        };
-        match (lines, channels) {
+        let offsets = |offset: &dyn Fn(&Tap) -> isize| lattice.taps.iter().map(offset).collect::<Vec<isize>>();
+        let (lanes, tall, copies, size, channel, offsets) = match (lines, channels) {
             (lines, Some(own)) if lines.as_ref().is_none_or(|lines| lines.is_wasteful || own.cost < lines.cost) => {
-                (layout.lanes, layout.tall) = (Lanes::Channels(own.pixels, own.padded.view), own.wide);
-                (layout.copies, layout.size) = (own.padded.copies, own.padded.size);
-                let view = own.padded.view;
-                layout.find_rows::<T>(job, view.channel, |tap| view.tap(tap));
+                let Padded { view, size, copies } = own.padded;
+                let offsets = offsets(&|tap| view.tap(tap));
+                (Lanes::Channels(own.pixels, view), own.wide, copies, size, view.channel, offsets)
             }
             (Some(own), _) if !own.is_wasteful => {
-                (layout.lanes, layout.tall) = (Lanes::Pixels(own.blocks), own.tall);
-                let channel = if is_direct { source.steps[1] } else { own.spread.channel as isize };
-                if !is_direct {
-                    layout.copies = Some(own.spread.copies(lattice, source)?);
-                    layout.size = own.spread.channel.saturating_mul(seen);
+                let (lanes, offsets) = (Lanes::Pixels(own.blocks), offsets(&|tap| own.spread.offset(tap) as isize));
+                if is_direct {
+                    (lanes, own.tall, None, 0, source.steps[1], offsets)
+                } else {
+                    let (copies, channel) = (own.spread.copies(lattice, source)?, own.spread.channel);
+                    (lanes, own.tall, Some(copies), channel.saturating_mul(seen), channel as isize, offsets)
                 }
-                layout.find_rows::<T>(job, channel, |tap| own.spread.offset(tap) as isize);
             }
             _ => return Ok(None),
-        }
-        Ok(Some(layout))
-    }
-
-    /// Finds where rows are, given how far apart channels are and where taps see the first pixel, and their weights.
-    fn find_rows<T: Number>(&mut self, job: &Job<'_>, channel: isize, offset: impl Fn(&Tap) -> isize) {
-        let taps = &self.lattice.taps;
-        let offsets: Vec<isize> = taps.iter().map(offset).collect();
+        };
+        let (mut rows, mut places) = (list::with_capacity(depth)?, list::with_capacity(depth)?);
         let start = job.weight::<T>(0, 0, 0, [0; 3]).addr() as isize;
         let mut push = |seen: usize, tap: usize| {
-            self.rows.push((seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]));
-            let at = job.weight::<T>(0, 0, seen, taps[tap].place).addr() as isize;
-            self.places.push(at.wrapping_sub(start) / size_of::<T>() as isize);
+            rows.push((seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]));
+            let at = job.weight::<T>(0, 0, seen, lattice.taps[tap].place).addr() as isize;
+            places.push(at.wrapping_sub(start) / size_of::<T>() as isize);
         };
-        match self.in_turn {
-            true => (0..taps.len()).for_each(|tap| (0..self.seen).for_each(|seen| push(seen, tap))),
-            false => (0..self.seen).for_each(|seen| (0..taps.len()).for_each(|tap| push(seen, tap))),
+        let taps = lattice.taps.len();
+        match in_turn {
+            true => (0..taps).for_each(|tap| (0..seen).for_each(|seen| push(seen, tap))),
+            false => (0..seen).for_each(|seen| (0..taps).for_each(|tap| push(seen, tap))),
         }
+        let step = (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]);
+        let lattice = lattice.clone();
+        Ok(Some(Layout { lattice, copies, size, seen, made, tall, rows, places, in_turn, lanes, step }))
     }
 
     pub(super) fn depth(&self) -> usize {
