@@ -109,7 +109,7 @@ fn room<T>(elements: usize) -> Result<Vec<u128>> {
 /// # Safety
 ///
 /// M1 of [`Product::run`] for B; there is room for `k` rows of `W` elements, which nobody else uses.
-#[inline(never)] // Compiled for wider registers, the exchange of a block is a gather for each of its elements.
+#[inline(never)] // Compiled once, not in the frame of each level: squares are no faster there (decision 0010).
 unsafe fn pack_panel<T: Summed, const W: usize>(product: &Product, at: Matrices, first: usize, to: *mut T) {
     let Product { n, k, b, .. } = *product;
     // Columns beyond the last, whose sums are not stored, are that one.
@@ -226,7 +226,7 @@ impl<T: Summed> Panels<'_, T> {
                     5 => unsafe { rows(first).compute::<I, 5, W>() },
                     // SAFETY: the same of four.
                     4 => unsafe { rows(first).compute::<I, 4, W>() },
-                    // A piece of a larger product may end with fewer.
+                    // No piece is that small (`Cut`), but none may be read beyond its rows.
                     _ => (first..end).for_each(|row| {
                         // SAFETY: the same of one.
                         unsafe { rows(row).compute::<I, 1, W>() };

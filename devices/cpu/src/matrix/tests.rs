@@ -262,7 +262,7 @@ fn neither_cuts_nor_packing_change_results() {
     check::<f32>(290, 300, 600);
     check::<f32>(9, 700, 600);
     check::<f32>(192, 270, 40);
-    // Of pieces as long as seven whole ones the eighth has one row.
+    // Eight pieces: were seven of them 160 rows long, the last would have one.
     check::<f32>(1121, 40, 256);
     check::<f64>(23, 533, 66);
     check::<f32>(8, 1100, 600);
