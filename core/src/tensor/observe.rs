@@ -21,10 +21,8 @@ pub struct Observed {
 pub fn enter(op: &str, operands: impl Fn(&mut dyn FnMut(&Geometry))) -> Observed {
     #[cfg(feature = "tracing")]
     {
-        let sizes = Lazily(|| collected(&operands, |g| g.sizes().to_vec()));
-        let dtypes = Lazily(|| collected(&operands, |g| g.dtype().name()));
-        let span = tracing::trace_span!(target: "monomorph", "operator", op, ?sizes, ?dtypes);
-        Observed { _span: span.entered() }
+        let wanted = tracing::level_filters::LevelFilter::current() >= tracing::Level::TRACE;
+        Observed { _span: if wanted { entered(op, &operands) } else { tracing::Span::none().entered() } }
     }
     #[cfg(not(feature = "tracing"))]
     {
@@ -39,20 +37,29 @@ pub fn operator<const N: usize>(op: &str, operands: [&Geometry; N]) -> Observed 
     enter(op, |each| operands.iter().for_each(|geometry| each(geometry)))
 }
 
+/// What shows the geometry of each tensor of a call.
 #[cfg(feature = "tracing")]
-fn collected<T>(operands: &impl Fn(&mut dyn FnMut(&Geometry)), of: impl Fn(&Geometry) -> T) -> Vec<T> {
-    let mut list = Vec::new();
-    operands(&mut |geometry| list.push(of(geometry)));
-    list
+type Operands<'a> = &'a dyn Fn(&mut dyn FnMut(&Geometry));
+
+/// The span, entered. Not generic: it is compiled once, not for each operator.
+#[cfg(feature = "tracing")]
+#[cold]
+fn entered(op: &str, operands: Operands<'_>) -> tracing::span::EnteredSpan {
+    let (sizes, dtypes) = (Each(operands, |g| g.sizes().to_vec()), Each(operands, |g| g.dtype().name()));
+    tracing::trace_span!(target: "monomorph", "operator", op, ?sizes, ?dtypes).entered()
 }
 
-/// A field that is computed when a subscriber prints it.
+/// A field of the span, a list of something of each tensor, which is computed when a subscriber prints it.
 #[cfg(feature = "tracing")]
-struct Lazily<F>(F);
+struct Each<'a, T>(Operands<'a>, fn(&Geometry) -> T);
 
 #[cfg(feature = "tracing")]
-impl<T: std::fmt::Debug, F: Fn() -> T> std::fmt::Debug for Lazily<F> {
+impl<T: std::fmt::Debug> std::fmt::Debug for Each<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        (self.0)().fmt(f)
+        let mut list = f.debug_list();
+        (self.0)(&mut |geometry| {
+            list.entry(&(self.1)(geometry));
+        });
+        list.finish()
     }
 }

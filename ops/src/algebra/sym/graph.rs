@@ -195,8 +195,15 @@ pub(super) fn recording<T>(f: impl FnOnce(&mut Graph) -> T) -> Option<T> {
 }
 
 /// The node that `f` records. Outside a recording the handle belongs to nothing.
-pub(super) fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
+fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
     recording(f).unwrap_or(Handle { recording: 0, index: 0 })
+}
+
+/// Records a node without operands. Not inlined, as what records operations is not: the code of every formula on every
+/// dtype would hold it many times.
+#[inline(never)]
+pub(super) fn record_leaf(node: Node) -> Handle {
+    record(|g| g.push(node))
 }
 
 impl<C: Compute> Sym<C> {
@@ -212,7 +219,7 @@ impl<C: Compute> Sym<C> {
 
     /// The node of a constant.
     pub(super) fn literal(literal: Literal) -> Self {
-        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Constant(literal) })))
+        Sym::of(record_leaf(Node { dtype: C::DTYPE, source: Source::Constant(literal) }))
     }
 }
 
@@ -232,13 +239,19 @@ impl<C: Compute> From<Sym<C>> for Operand {
 /// The node of an operation on one to three operands. `N` is checked by [`Source::Apply`]'s three places.
 pub(super) fn apply<C: Compute, const N: usize>(op: Op, named_by: DType, operands: [Operand; N]) -> Sym<C> {
     const { assert!(N >= 1 && N <= 3) };
-    Sym::of(record(|g| {
+    Sym::of(record_operation(C::DTYPE, op, named_by, &operands))
+}
+
+/// Records an operation on at most three operands.
+#[inline(never)]
+fn record_operation(dtype: DType, op: Op, named_by: DType, operands: &[Operand]) -> Handle {
+    record(|g| {
         let mut args = [0; 3];
         for (arg, operand) in args.iter_mut().zip(operands) {
             *arg = g.index_of(operand.node);
         }
-        g.push(Node { dtype: C::DTYPE, source: Source::Apply { op, arity: N, operand: named_by, args } })
-    }))
+        g.push(Node { dtype, source: Source::Apply { op, arity: operands.len(), operand: named_by, args } })
+    })
 }
 
 impl Operand {
@@ -283,14 +296,14 @@ impl Tracer {
     pub fn input<C: Compute>(&mut self) -> Sym<C> {
         let place = self.inputs.len();
         self.inputs.push(C::DTYPE);
-        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Input(place) })))
+        Sym::of(record_leaf(Node { dtype: C::DTYPE, source: Source::Input(place) }))
     }
 
     /// The next parameter: `p0`, `p1`, … It is an argument of the function, never part of its text.
     pub fn param<C: Compute>(&mut self) -> Sym<C> {
         let place = self.params.len();
         self.params.push(C::DTYPE);
-        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Param(place) })))
+        Sym::of(record_leaf(Node { dtype: C::DTYPE, source: Source::Param(place) }))
     }
 
     /// The next output.
@@ -341,6 +354,16 @@ impl Drop for Restore {
 /// [`TraceError::ForeignNode`] if a value made outside the closure was used, [`TraceError::NoOutput`] if the closure
 /// declared no output.
 pub fn trace(formula: impl FnOnce(&mut Tracer)) -> Result<Function, TraceError> {
+    let mut formula = Some(formula);
+    recorded(&mut |tracer| {
+        if let Some(formula) = formula.take() {
+            formula(tracer);
+        }
+    })
+}
+
+/// [`trace`], compiled once: there are thousands of formulas on dtypes.
+fn recorded(formula: &mut dyn FnMut(&mut Tracer)) -> Result<Function, TraceError> {
     // Recording 0 is that of values made outside any.
     let recording = RECORDINGS.get() + 1;
     RECORDINGS.set(recording);

@@ -6,7 +6,7 @@
 //! used outside.
 
 use super::element::Floating;
-use super::graph::{Graph, Handle, Node, Source, record, recording};
+use super::graph::{Graph, Handle, Node, Source, record_leaf, recording};
 use super::{Compute, Sym};
 use crate::algebra::{Bundle, FromIndex, Repeat};
 use monomorph_core::DType;
@@ -83,7 +83,7 @@ fn placed<C: Compute, S: Bundle<Sym<C>>>(like: S, source: impl Fn(u32) -> Source
     let mut places = 0..;
     like.map_values(&mut |_| {
         let source = source(places.next().unwrap_or_default());
-        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source })))
+        Sym::of(record_leaf(Node { dtype: C::DTYPE, source }))
     })
 }
 
@@ -109,7 +109,7 @@ impl<C: Floating> Repeat for Sym<C> {
         });
         let of = opened.unwrap_or_default();
         let carried = placed(start, |place| Source::Carried { of, place });
-        let index = record(|g| g.push(Node { dtype: DType::I64, source: Source::Index { of } }));
+        let index = record_leaf(Node { dtype: DType::I64, source: Source::Index { of } });
         let goes_on = goes_on(carried);
         let next = step(Self::from_index(Sym::of(index)), carried);
         recording(|g| {

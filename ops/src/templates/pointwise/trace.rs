@@ -80,7 +80,7 @@ where
     .ok()
 }
 
-/// Whether operands have no result, as a function of the operands alone.
+/// Whether operands have no result, as a function of the operands alone; `None` where all have one.
 fn record_fault<F, C>() -> Option<Function>
 where
     C: Compute,
@@ -88,6 +88,10 @@ where
     F: Map<Sym<C>>,
     F::Operands: SymOperands<C>,
 {
+    // Decided by a constant, so that the check that always says no is not compiled for every formula and dtype.
+    if const { F::FAULT.is_none() } {
+        return None;
+    }
     trace(|t| {
         let fault = F::fault(F::Operands::inputs(t));
         t.output(fault);
@@ -95,14 +99,17 @@ where
     .ok()
 }
 
+/// The recordings of a formula on one dtype: of the result, and of whether there is none, where operands can be such.
+type Recordings = (Function, Option<Function>);
+
 /// A class of dtypes on which formula `F` can be recorded, or that does not belong to the domain.
 pub trait SymClass<F: PointwiseFn, Class> {
-    /// The recordings for one dtype of the class: of the result, and of whether there is none.
-    fn record(dtype: DType) -> Option<[Function; 2]>;
+    /// The recordings for one dtype of the class.
+    fn record(dtype: DType) -> Option<Recordings>;
 }
 
 impl<F: PointwiseFn, Class> SymClass<F, Class> for No {
-    fn record(_: DType) -> Option<[Function; 2]> {
+    fn record(_: DType) -> Option<Recordings> {
         None
     }
 }
@@ -115,9 +122,9 @@ macro_rules! classes {
             F::Operands: $(SymOperands<$element> +)*,
             F::Out: $(SymOutputs<$element> +)*,
         {
-            fn record(dtype: DType) -> Option<[Function; 2]> {
+            fn record(dtype: DType) -> Option<Recordings> {
                 match dtype {
-                    $(DType::$dtype => Some([record::<F, $element>()?, record_fault::<F, $element>()?]),)*
+                    $(DType::$dtype => Some((record::<F, $element>()?, record_fault::<F, $element>())),)*
                     _ => None,
                 }
             }
@@ -140,8 +147,8 @@ mod sealed {
 /// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands
 /// being those of `F`.
 pub trait SymDomain<F: PointwiseFn>: DomainSet {
-    /// The recordings for one dtype: of the result, and of whether there is none. `None` outside of the domain.
-    fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]>;
+    /// The recordings for one dtype; `None` outside of the domain.
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recordings>;
 }
 
 impl<F, B, I, R, C> SymDomain<F> for Exact<B, I, R, C>
@@ -152,7 +159,7 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
-    fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]> {
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recordings> {
         B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
     }
 }
@@ -162,7 +169,7 @@ pub fn symbolic<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).map(|[result, _]| result)
+    <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).map(|(result, _)| result)
 }
 
 /// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None`
@@ -171,6 +178,5 @@ pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    let recordings = F::FAULT.and_then(|_| <F::Domain as SymDomain<F>>::record(dtype, sealed::Token));
-    recordings.map(|[_, fault]| fault)
+    <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).and_then(|(_, fault)| fault)
 }
