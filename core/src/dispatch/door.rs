@@ -80,7 +80,7 @@ impl Object {
         f: F,
         boxed: impl Fn(&mut Stack) -> Result<()> + Send + Sync + 'static,
     ) -> Object {
-        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: Box::new(move |_, stack| boxed(stack)) }
+        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: of_stack(boxed) }
     }
 
     /// Calls through the boxed door, with no check.
@@ -118,6 +118,12 @@ impl Object {
         }
         O::take(&mut stack).ok_or_else(|| results::wrong(frame.schema, &stack))
     }
+}
+
+/// A function over the stack as a door. A function of its own, because a closure is compiled anew for every type that
+/// is named around it.
+fn of_stack(boxed: impl Fn(&mut Stack) -> Result<()> + Send + Sync + 'static) -> BoxedDoor {
+    Box::new(move |_, stack| boxed(stack))
 }
 
 /// A boxed call of an unboxed kernel.

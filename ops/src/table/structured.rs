@@ -45,9 +45,21 @@ where
 /// links no other.
 pub struct Kernel<D: Device, A: Signature> {
     entry: Entry<D, A>,
-    boxed_entry: BoxedEntry<D>,
+    boxed: Boxed<D>,
+}
+
+/// The same for calls by name. It knows no signature, so that its forms are compiled once for a device.
+struct Boxed<D: Device> {
+    entry: BoxedEntry<D>,
     declaration: &'static Declaration,
 }
+
+impl<D: Device> Clone for Boxed<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D: Device> Copy for Boxed<D> {}
 
 impl<D: Device, A: Signature> Clone for Kernel<D, A> {
     fn clone(&self) -> Self {
@@ -61,28 +73,28 @@ impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
     /// The functional form with one result.
     pub fn functional_form(self) -> KernelFunction {
         let door = Functional::<D, A, AnyTensor>(self, PhantomData);
-        KernelFunction::with_stack(door, move |stack| self.functional(stack))
+        KernelFunction::with_stack(door, self.boxed.functional_stack())
     }
 
     /// The functional form with two results.
     pub fn functional_pair_form(self) -> KernelFunction {
         let door = Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData);
-        KernelFunction::with_stack(door, move |stack| self.functional(stack))
+        KernelFunction::with_stack(door, self.boxed.functional_stack())
     }
 
     /// The in-place form.
     pub fn inplace_form(self) -> KernelFunction {
-        KernelFunction::with_stack(Inplace(self), move |stack| self.inplace(stack))
+        KernelFunction::with_stack(Inplace(self), self.boxed.inplace_stack())
     }
 
     /// The out= form with one output.
     pub fn out_form(self) -> KernelFunction {
-        KernelFunction::with_stack(Out(self), move |stack| self.out(stack))
+        KernelFunction::with_stack(Out(self), self.boxed.out_stack())
     }
 
     /// The out= form with two outputs.
     pub fn out_pair_form(self) -> KernelFunction {
-        KernelFunction::with_stack(PairOut(self), move |stack| self.out(stack))
+        KernelFunction::with_stack(PairOut(self), self.boxed.out_stack())
     }
 }
 
@@ -91,51 +103,72 @@ impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
 impl<D: Device, A: Signature> Kernel<D, A> {
     /// The kernel of an operator.
     pub fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
-        Kernel { entry: entry::<O, D, A>, boxed_entry: boxed_entry::<O, D, A>, declaration }
+        Kernel { entry: entry::<O, D, A>, boxed: Boxed { entry: boxed_entry::<O, D, A>, declaration } }
     }
 
     /// The functional form.
     pub fn functional_boxed_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.functional(stack))
+        KernelFunction::stack(self.boxed.functional_stack())
     }
 
     /// The in-place form.
     pub fn inplace_boxed_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.inplace(stack))
+        KernelFunction::stack(self.boxed.inplace_stack())
     }
 
     /// The out= form.
     pub fn out_boxed_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.out(stack))
+        KernelFunction::stack(self.boxed.out_stack())
     }
 
     /// The out= form that is made of the functional one, of one result.
     pub fn autogen_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| {
-            self.autogen(stack, |results, outs| {
-                results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
-            })
-        })
+        self.boxed.autogen_with(write_each)
     }
 
     /// The same with an output of any dtype, which the result is converted to.
     pub fn out_copied_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| {
-            self.autogen(stack, |results, outs| {
-                results.iter().zip(outs).try_for_each(|(result, out)| write_converted(result, out))
-            })
-        })
+        self.boxed.autogen_with(write_each_converted)
     }
 
     /// The same with outputs of any dtypes that the results can be cast to; those without elements get the results'
     /// layouts.
     pub fn out_matrix_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.autogen(stack, write_matrices))
+        self.boxed.autogen_with(write_matrices)
     }
 
     /// The same of several results, which are written together or not at all.
     pub fn autogen_several_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.autogen(stack, write_outs))
+        self.boxed.autogen_with(write_outs)
+    }
+}
+
+/// Writes results to the outputs of a call.
+type WriteResults<D> = fn(&[Tensor<D>], &mut [&mut Tensor<D>]) -> Result<()>;
+
+fn write_each<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
+}
+
+fn write_each_converted<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    results.iter().zip(outs).try_for_each(|(result, out)| write_converted(result, out))
+}
+
+impl<D: Device> Boxed<D> {
+    fn functional_stack(self) -> impl Fn(&mut Stack) -> Result<()> {
+        move |stack| self.functional(stack)
+    }
+
+    fn inplace_stack(self) -> impl Fn(&mut Stack) -> Result<()> {
+        move |stack| self.inplace(stack)
+    }
+
+    fn out_stack(self) -> impl Fn(&mut Stack) -> Result<()> {
+        move |stack| self.out(stack)
+    }
+
+    fn autogen_with(self, write: WriteResults<D>) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.autogen(stack, write))
     }
 
     fn inputs(&self) -> usize {
@@ -153,9 +186,9 @@ impl<D: Device, A: Signature> Kernel<D, A> {
     /// What `each` makes of the new tensors of a call with arguments where they lie on the stack.
     #[inline]
     fn computed<R>(&self, args: &[IValue], each: impl Fn(Tensor<D>) -> R) -> Result<Results<R>> {
-        let Kernel { boxed_entry, declaration, .. } = *self;
+        let Boxed { entry, declaration } = *self;
         let parameters = declaration.parameters;
-        dynamic::functional(declaration.results, |sink, _| boxed_entry(Reader::new(args, parameters), None, sink), each)
+        dynamic::functional(declaration.results, |sink, _| entry(Reader::new(args, parameters), None, sink), each)
     }
 
     fn inplace(&self, stack: &mut Stack) -> Result<()> {
@@ -163,7 +196,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         check_written(first, 0)?;
         let [this] = written::<D, 1>(first)?;
         dynamic::inplace(this, |input, sink, _| {
-            (self.boxed_entry)(Reader::new(rest, self.declaration.parameters), Some(Operand::from(input)), sink)
+            (self.entry)(Reader::new(rest, self.declaration.parameters), Some(Operand::from(input)), sink)
         })?;
         stack.truncate(stack.len() + 1 - self.inputs());
         Ok(())
@@ -175,18 +208,14 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         check_written(outs, inputs)?;
         let mut outs = all_written::<D, 2>(outs)?;
         dynamic::out(&mut outs, |sink, _| {
-            (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
+            (self.entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
         })?;
         drop(outs);
         keep_written(stack, inputs + results, results);
         Ok(())
     }
 
-    fn autogen(
-        &self,
-        stack: &mut Stack,
-        write: impl FnOnce(&[Tensor<D>], &mut [&mut Tensor<D>]) -> Result<()>,
-    ) -> Result<()> {
+    fn autogen(&self, stack: &mut Stack, write: WriteResults<D>) -> Result<()> {
         let (inputs, results) = (self.inputs(), self.declaration.results);
         let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
         check_written(outs, inputs)?;
@@ -238,7 +267,7 @@ impl<D: Device, A: UnboxedSignature, R: TypedResults> KernelFn<Declared> for Fun
     type Output = R;
 
     fn invoke(&self, _: &Frame<'_>, args: <A::Functional as CanonicalList>::Values<'_>) -> Result<R> {
-        let Kernel { entry, declaration, .. } = self.0;
+        let Kernel { entry, boxed: Boxed { declaration, .. } } = self.0;
         let values = A::functional(args);
         let outputs =
             dynamic::functional(declaration.results, |sink, _| entry(A::shorten(values), sink), Tensor::into_any)?;
