@@ -16,6 +16,7 @@
 //! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the
 //! number of threads. Owns the cut and the choice of a kernel; refuses to know what a tensor is.
 
+mod bf16_rows;
 mod ending;
 mod floats;
 mod halves;
@@ -292,7 +293,7 @@ impl Product {
             // SAFETY: see above.
             (Way::Skinny, DType::F16) => unsafe { skinny::multiply::<f16>(&product, at) },
             // SAFETY: see above.
-            (Way::Skinny, DType::BF16) => unsafe { skinny::multiply::<bf16>(&product, at) },
+            (Way::Skinny, DType::BF16) => unsafe { bf16_rows::multiply(&product, at) },
             // SAFETY: see above.
             (Way::Skinny, DType::I32) => unsafe { skinny::multiply::<i32>(&product, at) },
             // SAFETY: see above.

@@ -11,7 +11,8 @@
 //!   └─────────────┘
 //! ```
 //!
-//! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs.
+//! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs, but
+//! dense rows of bfloat16 in registers (`bf16_rows.rs`).
 
 use super::ending::Ending;
 use super::summed::Summed;
@@ -49,20 +50,22 @@ pub(super) fn suits([m, n, k]: [usize; 3], a: Layout, b: Layout) -> bool {
 ///
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `C`; the product [`suits`].
 pub(super) unsafe fn multiply<C: CpuElement<Repr: Summed>>(product: &Product, at: Matrices) -> bool {
-    let Product { dtype, m, n, a, b, c, level, .. } = *product;
+    let (product, at) = large_factor_first(product, at);
     let cast = match size_of::<C::Stored>() == size_of::<C::Repr>() {
         true => None,
-        false => Stager::input(dtype, DType::F32, Bits::default(), level).only_cast(),
+        false => Stager::input(product.dtype, DType::F32, Bits::default(), product.level).only_cast(),
     };
-    if n <= FEW && is_run(a) {
-        level.enter(Skinny { product, at, cast, of: PhantomData::<C> });
-    } else {
-        // The large factor comes first.
-        let product = &Product { m: n, n: m, a: b.t(), b: a.t(), c: c.t(), ..*product };
-        let at = Matrices { a: at.b, b: at.a, ..at };
-        level.enter(Skinny { product, at, cast, of: PhantomData::<C> });
-    }
+    product.level.enter(Skinny { product: &product, at, cast, of: PhantomData::<C> });
     true
+}
+
+/// The product, or that of the transposed matrices, whose first factor is the large one.
+pub(super) fn large_factor_first(product: &Product, at: Matrices) -> (Product, Matrices) {
+    let Product { m, n, a, b, c, .. } = *product;
+    if n <= FEW && is_run(a) {
+        return (*product, at);
+    }
+    (Product { m: n, n: m, a: b.t(), b: a.t(), c: c.t(), ..*product }, Matrices { a: at.b, b: at.a, ..at })
 }
 
 struct Skinny<'a, C> {
@@ -112,7 +115,7 @@ unsafe fn widened<R>(cast: Option<Cast>, from: *const u8, room: *mut R, n: usize
 ///
 /// It is in bounds and initialised.
 #[inline(always)]
-unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, col: usize) -> C::Repr {
+pub(super) unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, col: usize) -> C::Repr {
     let bytes = layout.at(row, col).wrapping_mul(size_of::<C::Stored>() as isize);
     // SAFETY: the caller's promise.
     unsafe { load::<C>(data.wrapping_offset(bytes), 0) }
@@ -124,7 +127,12 @@ unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, co
 ///
 /// It is in bounds, initialised unless beta is zero, and nobody else's.
 #[inline(always)]
-unsafe fn finish<C: CpuElement<Repr: Summed>>(ending: &Ending<C::Repr>, c: *mut u8, place: isize, sum: C::Repr) {
+pub(super) unsafe fn finish<C: CpuElement<Repr: Summed>>(
+    ending: &Ending<C::Repr>,
+    c: *mut u8,
+    place: isize,
+    sum: C::Repr,
+) {
     let at = c.wrapping_offset(place.wrapping_mul(size_of::<C::Stored>() as isize));
     // SAFETY: the caller's promise: it is initialised where it is asked for.
     let value = ending.element(sum, || unsafe { load::<C>(at, 0) });

@@ -180,6 +180,14 @@ fn products_of_many_tiles_are_those_of_three_loops() {
     }
 }
 
+/// Runs of an odd number of elements, several runs in a row, rows that are not aligned to words, and a last one alone.
+#[test]
+fn rows_of_bfloat16_are_those_of_three_loops() {
+    for sizes in [[9, 1, 1], [9, 1, 33], [70, 3, 1401], [5, 8, 1030], [1, 1, 131], [4, 1, 8195], [2, 130, 8258]] {
+        (0..27).for_each(|how| compare(DType::BF16, sizes, how));
+    }
+}
+
 /// Around the ends of 32 bits, where words that hold small integers are multiplied as half of their bits.
 #[test]
 fn words_of_64_bits_wrap_whatever_they_hold() {
@@ -273,6 +281,8 @@ fn neither_cuts_nor_packing_change_results() {
     check::<Complex<f32>>(270, 300, 300);
     check::<Complex<f64>>(300, 60, 200);
     check::<bf16>(300, 270, 600);
+    check::<bf16>(700, 3, 1401);
+    check::<bf16>(1, 300, 8195);
     check::<f16>(300, 300, 9);
 }
 
