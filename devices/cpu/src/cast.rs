@@ -13,6 +13,7 @@ use crate::element::{CpuElement, converts_in_runs, load, store};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Entry, Isa, Level, Portable};
+use crate::memcpy::memcpy;
 use crate::scalar::Compute;
 use monomorph_core::{DType, with_element};
 use std::marker::PhantomData;
@@ -186,7 +187,7 @@ const RUN: usize = 256;
 pub(crate) unsafe fn moved(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, size: usize, n: usize) {
     if from_stride == size as isize && to_stride == size as isize {
         // SAFETY: R1, R2; dense runs of `n` elements have `n · size` bytes.
-        return unsafe { std::ptr::copy_nonoverlapping(from, to, n * size) };
+        return unsafe { memcpy(from, to, n * size) };
     }
     match size {
         // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u8`.

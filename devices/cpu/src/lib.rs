@@ -29,6 +29,7 @@ mod left_out;
 #[cfg(feature = "linalg")]
 mod linalg;
 mod matrix;
+mod memcpy;
 pub mod memory;
 mod offsets;
 mod order;

@@ -2,6 +2,7 @@
 //! `memcpy` for each would take longer than the copy: short ones are copied by a few wide moves, in place.
 
 use crate::cast::moved_as;
+use crate::memcpy::memcpy;
 
 /// Bytes from which on a run is copied by `memcpy`.
 const LONG: usize = 256;
@@ -15,7 +16,7 @@ const LONG: usize = 256;
 pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
     if bytes >= LONG {
         // SAFETY: the caller's promise.
-        return unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+        return unsafe { memcpy(from, to, bytes) };
     }
     if bytes >= 16 {
         // The last move begins where it ends with the run, so that it may write some bytes again.

@@ -15,6 +15,7 @@ use crate::device::Cpu;
 use crate::index::placed::{Argument, Own, Placed, product};
 use crate::isa::Level;
 use crate::left_out::no_kernel;
+use crate::memcpy::memcpy;
 use crate::upsample::pick;
 use half::{bf16, f16};
 use kernel::{Row, row_kernel};
@@ -323,7 +324,7 @@ impl Call<'_> {
             for (o, &offset) in last.offset.iter().enumerate() {
                 let to = to.wrapping_offset((o as isize).wrapping_mul(step));
                 // SAFETY: channels lie side by side in both (P1), which share no memory.
-                unsafe { std::ptr::copy_nonoverlapping(from.wrapping_offset(offset), to, bytes) };
+                unsafe { memcpy(from.wrapping_offset(offset), to, bytes) };
             }
             return;
         }
