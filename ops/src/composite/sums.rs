@@ -87,16 +87,6 @@ pub fn logsumexp(calls: &Calls<'_>, this: &IValue, dims: &[i64], keepdim: bool) 
     calls.add(calls.unary("log", sum)?, finite)
 }
 
-/// `max` of all elements.
-pub fn max(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
-    calls.reduced("amax", tensor(this, "self")?.clone(), &[], false)
-}
-
-/// `min` of all elements.
-pub fn min(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
-    calls.reduced("amin", tensor(this, "self")?.clone(), &[], false)
-}
-
 native! {
     family: Sums, functions: crate::fill::Fills;
 

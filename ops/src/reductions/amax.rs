@@ -3,11 +3,12 @@
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
-use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
+use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes, Whole};
 use crate::table::native;
 
 crate::reduction! { AmaxFn "amax": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
 impl Takes<ListedDims> for AmaxFn {}
+impl Takes<Whole> for AmaxFn {}
 
 impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AmaxFn {
     #[inline(always)]
@@ -41,4 +42,7 @@ native! {
     /// ```
     func: amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
     out: amax.out, variants: function, method, positional: [dim], structured: Reduce<AmaxFn>;
+
+    func: max(Tensor self) -> Tensor,
+    out_copied: max.unary_out, structured: Reduce<AmaxFn>;
 }

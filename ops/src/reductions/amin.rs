@@ -3,11 +3,12 @@
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
-use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
+use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes, Whole};
 use crate::table::native;
 
 crate::reduction! { AminFn "amin": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
 impl Takes<ListedDims> for AminFn {}
+impl Takes<Whole> for AminFn {}
 
 impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
     #[inline(always)]
@@ -41,4 +42,7 @@ native! {
     /// ```
     func: amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
     out: amin.out, variants: function, method, positional: [dim], structured: Reduce<AminFn>;
+
+    func: min(Tensor self) -> Tensor,
+    out_copied: min.unary_out, structured: Reduce<AminFn>;
 }

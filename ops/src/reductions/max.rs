@@ -50,7 +50,4 @@ native! {
     /// ```
     func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices),
     out: max.dim_max as [max, max_values], variants: function, method, structured: Reduce<MaxFn>;
-
-    func: max(Tensor self) -> Tensor,
-    out: max.unary_out, composite: explicit crate::composite::sums::max;
 }

@@ -50,7 +50,4 @@ native! {
     /// ```
     func: min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices),
     out: min.dim_min as [min, min_indices], variants: function, method, structured: Reduce<MinFn>;
-
-    func: min(Tensor self) -> Tensor,
-    out: min.unary_out, composite: explicit crate::composite::sums::min;
 }

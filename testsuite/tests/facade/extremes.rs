@@ -2,7 +2,7 @@
 //! first of equal ones, and NaN before all, wherever they stand.
 
 use crate::reductions::{numbers, run};
-use monomorph::{Cpu, DType, ErrorKind, IValue, Scalar, Tensor};
+use monomorph::{Cpu, DType, Error, ErrorKind, IValue, Scalar, Tensor};
 use monomorph_testsuite::layout::{Random, convert};
 
 /// Where the extreme is, element by element.
@@ -90,4 +90,17 @@ fn what_has_no_extreme_is_an_error() {
     let three = Tensor::<Cpu>::from_slice(&[3.0f32], ()).unwrap();
     assert_eq!(numbers(&call("max.dim", three.clone(), -1).unwrap()[1]), [Scalar::Int(0)]);
     assert_eq!(numbers(&run("min", vec![three.into()]).unwrap()[0]), [convert(Scalar::Float(3.0), DType::F32)]);
+}
+
+/// Unlike that of `amax`, an output of `max` may have any dtype that the elements can be cast to.
+#[test]
+fn the_extreme_of_all_elements_is_cast_to_its_output() {
+    let x = Tensor::<Cpu>::from_slice(&[1i64, 5, 3], 3).unwrap();
+    let to = |name, dtype| {
+        let out = Tensor::<Cpu>::zeros_contiguous(dtype, &[]).unwrap();
+        Ok::<_, Error>(numbers(&run(name, vec![x.clone().into(), out.into()])?[0]))
+    };
+    assert_eq!(to("max.unary_out", DType::F32).unwrap(), [convert(Scalar::Int(5), DType::F32)]);
+    assert_eq!(to("min.unary_out", DType::I32).unwrap(), [Scalar::Int(1)]);
+    assert!(to("max.unary_out", DType::Bool).is_err());
 }

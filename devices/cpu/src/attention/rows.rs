@@ -72,7 +72,8 @@ fn fold<T: Real>(row: &mut [T], start: T, f: impl Fn(&mut T) -> T, join: impl Fn
 /// The larger one, NaN if one is.
 #[inline(always)]
 fn larger<T: Real>(a: T, b: T) -> T {
-    if b > a || b.is_nan() { b } else { a }
+    let larger = if b > a { b } else { a };
+    if b.is_nan() { T::nan() } else { larger }
 }
 
 /// Where a block of scores lies: its first query and key, the batch and the head.

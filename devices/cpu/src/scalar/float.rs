@@ -143,18 +143,19 @@ macro_rules! float {
             fn le(self, other: Self) -> Self::Mask {
                 Lane::new(self.get() <= other.get())
             }
-            // The first choice is one instruction, which gives `b` where either is NaN.
+            // The first choice is one instruction, which gives `b` where either is NaN. The second is of a constant:
+            // were it of `a`, the compiler would merge both to two comparisons and a blend.
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
                 let (a, b) = (self.get(), other.get());
                 let smaller = if a < b { a } else { b };
-                Lane::new(if a.is_nan() { a } else { smaller })
+                Lane::new(if a.is_nan() { <$repr>::NAN } else { smaller })
             }
             #[inline(always)]
             fn maximum(self, other: Self) -> Self {
                 let (a, b) = (self.get(), other.get());
                 let larger = if a > b { a } else { b };
-                Lane::new(if a.is_nan() { a } else { larger })
+                Lane::new(if a.is_nan() { <$repr>::NAN } else { larger })
             }
             // Whether a bound is NaN is asked once for the whole loop, and then one instruction is left for an
             // element. `bound + bound` is the same NaN as `bound`; with the latter the compiler merges both choices
