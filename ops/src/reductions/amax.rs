@@ -44,5 +44,5 @@ native! {
     out: amax.out, variants: function, method, positional: [dim], structured: Reduce<AmaxFn>;
 
     func: max(Tensor self) -> Tensor,
-    out_copied: max.unary_out, structured: Reduce<AmaxFn>;
+    out_matrix: max.unary_out, structured: Reduce<AmaxFn>;
 }

@@ -44,5 +44,5 @@ native! {
     out: amin.out, variants: function, method, positional: [dim], structured: Reduce<AminFn>;
 
     func: min(Tensor self) -> Tensor,
-    out_copied: min.unary_out, structured: Reduce<AminFn>;
+    out_matrix: min.unary_out, structured: Reduce<AminFn>;
 }
