@@ -32,7 +32,8 @@ const ROWS: usize = 256;
 /// M1 and M2 of [`Product::run`], for bfloat16; [`skinny::suits`] is true of the product.
 pub(super) unsafe fn multiply(product: &Product, at: Matrices) -> bool {
     let (product, at) = skinny::large_factor_first(product, at);
-    if product.a.col != 1 {
+    // The first of two elements is the low half of a word on little-endian machines.
+    if product.a.col != 1 || cfg!(target_endian = "big") {
         // SAFETY: the caller's promise; the product is the same one.
         return unsafe { skinny::multiply::<bf16>(&product, at) };
     }
