@@ -3,7 +3,7 @@
 //! compiled once for a list of argument types.
 
 use super::declaration::Declaration;
-use super::outputs::{write_converted, write_generated, write_matrices};
+use super::outputs::{write_converted, write_matrices, write_out, write_outs};
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
     Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
@@ -121,9 +121,10 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         KernelFunction::stack(self.boxed.out_stack())
     }
 
-    /// The out= form that is made of the functional one. Several results are written together or not at all.
+    /// The out= form that is made of the functional one, of one result: a program of such operators does without the
+    /// checks of several outputs (15 kB).
     pub fn autogen_form(self) -> KernelFunction {
-        self.boxed.autogen_with(write_generated)
+        self.boxed.autogen_with(write_each)
     }
 
     /// The same with an output of any dtype, which the result is converted to.
@@ -136,10 +137,19 @@ impl<D: Device, A: Signature> Kernel<D, A> {
     pub fn out_matrix_form(self) -> KernelFunction {
         self.boxed.autogen_with(write_matrices)
     }
+
+    /// The same of several results, which are written together or not at all.
+    pub fn autogen_several_form(self) -> KernelFunction {
+        self.boxed.autogen_with(write_outs)
+    }
 }
 
 /// Writes results to the outputs of a call.
 type WriteResults<D> = fn(&[Tensor<D>], &mut [&mut Tensor<D>]) -> Result<()>;
+
+fn write_each<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
+}
 
 fn write_each_converted<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
     results.iter().zip(outs).try_for_each(|(result, out)| write_converted(result, out))

@@ -241,7 +241,8 @@ fn form_method(named: &Named<'_>, kind: FormKind) -> Ident {
             (FormKind::Out, ..) => "out_boxed_form",
             (FormKind::OutCopied, _, 1) => "out_copied_form",
             (FormKind::OutMatrix, ..) => "out_matrix_form",
-            _ => "autogen_form",
+            (_, _, 1) => "autogen_form",
+            _ => "autogen_several_form",
         }
     )
 }
