@@ -1,5 +1,6 @@
 //! The loops of weighted sums.
 
+use super::Rows;
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level};
 use half::{bf16, f16};
@@ -12,17 +13,21 @@ const LANES: usize = 16;
 /// Offsets and weights of the elements that one is made of.
 type Taps<'a> = (&'a [isize], &'a [f64]);
 
-/// A row of the output. Invariants:
+/// A row of the output: invariants Q1 and Q2 of [`Shape`].
+pub(super) struct Row<'a> {
+    pub(super) input: *const u8,
+    pub(super) output: *mut u8,
+    pub(super) outer: [Taps<'a>; 2],
+}
+
+/// What all rows have in common. Invariants, for each row:
 /// * Q1: offsets of the outer dimensions and of the last one lead from `input` to elements; without lanes, `used` is
 ///   the range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie
 ///   there side by side;
 /// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's;
 /// * Q3: places lie within the range that is used or one behind it, and where `taps` is not 0, each element has
 ///   so many.
-pub(super) struct Row<'a> {
-    pub(super) input: *const u8,
-    pub(super) output: *mut u8,
-    pub(super) outer: [Taps<'a>; 2],
+pub(super) struct Shape<'a> {
     /// Where the taps of each element begin, their offsets and weights.
     pub(super) last: (&'a [usize], &'a [isize], &'a [f64]),
     /// Where elements are in the range that is used, or behind it, and their weights.
@@ -37,10 +42,10 @@ pub(super) struct Row<'a> {
     pub(super) used: [usize; 2],
 }
 
-/// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The
+/// Computes rows at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The
 /// scratch memory has a word for each element that is used, one more, which is 0, and one for each element of the row;
 /// it is not read with lanes.
-pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
+pub(super) type RowKernel = unsafe fn(Level, &Shape<'_>, &mut Rows<'_>, &mut [u64]);
 
 /// The kernel for a dtype.
 pub(super) fn row_kernel(dtype: DType) -> Option<RowKernel> {
@@ -96,11 +101,11 @@ weighted! {
 /// # Safety
 ///
 /// Q1, Q2; elements of `C`.
-unsafe fn sums<C: Weighted>(level: Level, row: &Row<'_>, scratch: &mut [u64]) {
-    level.enter(Sums::<C>(row, scratch, PhantomData));
+unsafe fn sums<C: Weighted>(level: Level, shape: &Shape<'_>, rows: &mut Rows<'_>, scratch: &mut [u64]) {
+    level.enter(Sums::<C>(shape, rows, scratch, PhantomData));
 }
 
-struct Sums<'a, 's, C>(&'a Row<'a>, &'s mut [u64], PhantomData<C>);
+struct Sums<'s, 'a, C>(&'s Shape<'s>, &'s mut Rows<'a>, &'s mut [u64], PhantomData<C>);
 
 impl<C: Weighted, I: Isa> Kernel<I> for Sums<'_, '_, C> {
     type Home = C;
@@ -108,44 +113,46 @@ impl<C: Weighted, I: Isa> Kernel<I> for Sums<'_, '_, C> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        let Sums(row, scratch, _) = self;
-        if row.lanes > 0 {
-            for o in 0..row.width {
-                let whole = row.lanes - row.lanes % LANES;
+        let Sums(shape, rows, scratch, _) = self;
+        while let Some(row) = rows.next() {
+            if shape.lanes == 0 {
+                // SAFETY: Q1, Q2.
+                unsafe { shape.through_one_row::<C>(&row, scratch) };
+                continue;
+            }
+            for o in 0..shape.width {
+                let whole = shape.lanes - shape.lanes % LANES;
                 for lane in (0..whole).step_by(LANES) {
                     // SAFETY: Q1, Q2 for these lanes.
-                    unsafe { row.lanes_of::<C, LANES>(o, lane) };
+                    unsafe { shape.lanes_of::<C, LANES>(&row, o, lane) };
                 }
-                for lane in whole..row.lanes {
+                for lane in whole..shape.lanes {
                     // SAFETY: Q1, Q2 for this lane.
-                    unsafe { row.lanes_of::<C, 1>(o, lane) };
+                    unsafe { shape.lanes_of::<C, 1>(&row, o, lane) };
                 }
             }
-            return;
         }
-        // SAFETY: Q1, Q2.
-        unsafe { row.through_one_row::<C>(scratch) };
     }
 }
 
-impl Row<'_> {
+impl Shape<'_> {
     /// Element `o`, of `N` lanes.
     ///
     /// # Safety
     ///
     /// Q1, Q2 for these lanes.
     #[inline(always)]
-    unsafe fn lanes_of<C: Weighted, const N: usize>(&self, o: usize, lane: usize) {
+    unsafe fn lanes_of<C: Weighted, const N: usize>(&self, row: &Row<'_>, o: usize, lane: usize) {
         let size = size_of::<C::Stored>();
         let range = self.last.0[o]..self.last.0[o + 1];
         let mut sums = [C::ZERO; N];
-        for (&of_depth, &weight) in self.outer[0].0.iter().zip(self.outer[0].1) {
+        for (&of_depth, &weight) in row.outer[0].0.iter().zip(row.outer[0].1) {
             let depth = C::weight(weight);
-            for (&of_row, &weight) in self.outer[1].0.iter().zip(self.outer[1].1) {
+            for (&of_row, &weight) in row.outer[1].0.iter().zip(row.outer[1].1) {
                 let height = C::times(depth, C::weight(weight));
                 for (&offset, &weight) in self.last.1[range.clone()].iter().zip(&self.last.2[range.clone()]) {
                     let weight = C::times(height, C::weight(weight));
-                    let at = self.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(offset);
+                    let at = row.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(offset);
                     let at = at.wrapping_add(lane * size);
                     for (k, sum) in sums.iter_mut().enumerate() {
                         // SAFETY: the element of a lane of the call (Q1).
@@ -155,7 +162,7 @@ impl Row<'_> {
                 }
             }
         }
-        let to = self.output.wrapping_offset((o as isize).wrapping_mul(self.step)).wrapping_add(lane * size);
+        let to = row.output.wrapping_offset((o as isize).wrapping_mul(self.step)).wrapping_add(lane * size);
         for (k, sum) in sums.into_iter().enumerate() {
             // SAFETY: Q2 for this lane.
             unsafe { store::<C>(to, k, sum) };
@@ -168,7 +175,7 @@ impl Row<'_> {
     ///
     /// Q1, Q2; there are no lanes.
     #[inline(always)]
-    unsafe fn through_one_row<C: Weighted>(&self, scratch: &mut [u64]) {
+    unsafe fn through_one_row<C: Weighted>(&self, row: &Row<'_>, scratch: &mut [u64]) {
         let n = self.used[1] - self.used[0] + 1;
         assert!(scratch.len() >= n + self.width, "there is a word for each element that is used or made, and one more");
         // SAFETY: there are as many words, of which each is aligned and large enough for a float; any bits are one.
@@ -179,11 +186,11 @@ impl Row<'_> {
         let first = (self.used[0] as isize).wrapping_mul(self.input_step);
         let is_dense = self.input_step == size_of::<C::Stored>() as isize;
         let mut is_first = true;
-        for (&of_depth, &weight) in self.outer[0].0.iter().zip(self.outer[0].1) {
+        for (&of_depth, &weight) in row.outer[0].0.iter().zip(row.outer[0].1) {
             let depth = C::weight(weight);
-            for (&of_row, &weight) in self.outer[1].0.iter().zip(self.outer[1].1) {
+            for (&of_row, &weight) in row.outer[1].0.iter().zip(row.outer[1].1) {
                 let weight = C::times(depth, C::weight(weight));
-                let from = self.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(first);
+                let from = row.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(first);
                 let at = |i: usize| match is_dense {
                     true => from.wrapping_add(i * size_of::<C::Stored>()),
                     false => from.wrapping_offset((i as isize).wrapping_mul(self.input_step)),
@@ -210,13 +217,13 @@ impl Row<'_> {
         }
         match self.taps {
             // SAFETY: Q2, Q3.
-            1 => unsafe { self.sums_of::<C, 1>(all, made) },
+            1 => unsafe { self.sums_of::<C, 1>(row.output, all, made) },
             // SAFETY: Q2, Q3.
-            2 => unsafe { self.sums_of::<C, 2>(all, made) },
+            2 => unsafe { self.sums_of::<C, 2>(row.output, all, made) },
             // SAFETY: Q2, Q3.
-            3 => unsafe { self.sums_of::<C, 3>(all, made) },
+            3 => unsafe { self.sums_of::<C, 3>(row.output, all, made) },
             // SAFETY: Q2, Q3.
-            4 => unsafe { self.sums_of::<C, 4>(all, made) },
+            4 => unsafe { self.sums_of::<C, 4>(row.output, all, made) },
             _ => {
                 for o in 0..self.width {
                     let range = self.last.0[o]..self.last.0[o + 1];
@@ -226,7 +233,7 @@ impl Row<'_> {
                         sum = C::plus(sum, C::times(C::weight(weight), x));
                     }
                     // SAFETY: Q2 for this element.
-                    unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+                    unsafe { store::<C>(row.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
                 }
             }
         }
@@ -238,28 +245,31 @@ impl Row<'_> {
     ///
     /// Q2; Q3 for `N`.
     #[inline(always)]
-    unsafe fn sums_of<C: Weighted, const N: usize>(&self, row: &[C::Repr], made: &mut [C::Repr]) {
+    unsafe fn sums_of<C: Weighted, const N: usize>(&self, output: *mut u8, row: &[C::Repr], made: &mut [C::Repr]) {
         let are_halves = size_of::<C::Stored>() != size_of::<C::Repr>();
         let together = are_halves && self.step == size_of::<C::Stored>() as isize;
-        let (places, weights) = (self.places.0.chunks_exact(N), self.places.1.chunks_exact(N));
-        for (o, ((places, weights), made)) in places.zip(weights).zip(made.iter_mut()).enumerate() {
+        let (places, weights) = (self.places.0.as_chunks::<N>().0, self.places.1.as_chunks::<N>().0);
+        let (step, width) = (self.step, made.len());
+        assert!(places.len() >= width && weights.len() >= width, "each element of the row has its places (Q3)");
+        // An index and few bases, which stay in registers.
+        for o in 0..width {
             let mut sum = C::ZERO;
             for t in 0..N {
                 // SAFETY: a place in the range that is used or behind it (Q3); `row` has all of these elements.
-                let x = unsafe { *row.get_unchecked(places[t]) };
-                sum = C::plus(sum, C::times(C::weight(weights[t]), x));
+                let x = unsafe { *row.get_unchecked(places[o][t]) };
+                sum = C::plus(sum, C::times(C::weight(weights[o][t]), x));
             }
             if together {
-                *made = sum;
+                made[o] = sum;
             } else {
                 // SAFETY: Q2 for this element.
-                unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+                unsafe { store::<C>(output.wrapping_offset((o as isize).wrapping_mul(step)), 0, sum) };
             }
         }
         if together {
             for (o, sum) in made.iter().enumerate() {
                 // SAFETY: Q2: an element of a dense row.
-                unsafe { store::<C>(self.output, o, *sum) };
+                unsafe { store::<C>(output, o, *sum) };
             }
         }
     }

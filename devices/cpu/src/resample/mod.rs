@@ -18,7 +18,7 @@ use crate::left_out::no_kernel;
 use crate::memcpy::memcpy;
 use crate::upsample::pick;
 use half::{bf16, f16};
-use kernel::{Row, row_kernel};
+use kernel::{Row, Shape, row_kernel};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
@@ -239,53 +239,42 @@ struct Call<'a> {
 // SAFETY: threads read the input, which nobody writes, and write different rows of the target, which lie apart.
 unsafe impl Sync for Call<'_> {}
 
-impl Call<'_> {
+/// A dimension that rows are counted along, with bytes from one to the next in the target and in the input. Those in
+/// the input are of dimensions that are not resampled; the others have a table.
+struct Axis {
+    size: usize,
+    to: isize,
+    from: isize,
+    table: Option<usize>,
+}
+
+impl<'a> Call<'a> {
     /// Dimensions that rows are counted along: all but the last one, and the channels where these are lanes.
-    fn counted(&self) -> impl DoubleEndedIterator<Item = usize> {
-        let (dims, lanes) = (self.target.sizes.len(), self.lanes);
-        (0..dims - 1).filter(move |d| !(lanes && *d == 1))
+    fn axes(&self) -> SmallVec<[Axis; 5]> {
+        let (target, input) = (self.target, &self.ready.input);
+        let dims = target.sizes.len();
+        let axis = |d: usize| {
+            let table = (d + 3).checked_sub(dims).filter(|_| d >= 2);
+            let from = if table.is_some() { 0 } else { input.step(d) };
+            Axis { size: target.sizes[d] as usize, to: target.step(d), from, table }
+        };
+        (0..dims - 1).filter(|&d| !(self.lanes && d == 1)).map(axis).collect()
     }
 
     /// # Safety
     ///
     /// P1.
     unsafe fn run(&self) -> Result<()> {
-        let rows = product(self.counted().map(|d| self.target.sizes[d] as usize));
+        let axes = self.axes();
+        let rows = product(axes.iter().map(|axis| axis.size));
         let elements = self.target.numel();
         let together = if is_parallel(elements, GRAIN / 4) { (GRAIN / 4 * rows / elements).max(1) } else { rows };
         let failed = Mutex::new(None);
         share(rows.div_ceil(together), |piece| {
-            let work = || -> Result<()> {
-                let mut scratch: Vec<u64> = Vec::new();
-                if self.ready.way == Way::Summed && !self.lanes {
-                    // Those that are used, one more, which is 0, and those of the row.
-                    let made = self.target.sizes[self.target.sizes.len() - 1] as usize;
-                    let words = self.ready.used[1] - self.ready.used[0] + 1 + made;
-                    scratch = list::with_capacity(words)?;
-                    scratch.resize(words, 0);
-                }
-                let first = piece * together;
-                // Places along the dimensions; those of the next row follow without divisions.
-                let mut places: SmallVec<[usize; 8]> = SmallVec::from_elem(0, self.target.sizes.len());
-                let mut rest = first;
-                for d in self.counted().rev() {
-                    places[d] = rest % self.target.sizes[d] as usize;
-                    rest /= self.target.sizes[d] as usize;
-                }
-                for _ in first..rows.min(first + together) {
-                    // SAFETY: P1; rows of the target lie apart, and this piece alone writes these.
-                    unsafe { self.row(&places, &mut scratch) };
-                    for d in self.counted().rev() {
-                        places[d] += 1;
-                        if places[d] < self.target.sizes[d] as usize {
-                            break;
-                        }
-                        places[d] = 0;
-                    }
-                }
-                Ok(())
-            };
-            if let Err(error) = work() {
+            let first = piece * together;
+            let rows = Rows::new(self, &axes, first, together.min(rows - first));
+            // SAFETY: P1; rows of the target lie apart, and this piece alone writes these.
+            if let Err(error) = unsafe { self.piece(rows) } {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
@@ -294,55 +283,110 @@ impl Call<'_> {
 
     /// # Safety
     ///
-    /// P1; nobody else uses the row of the target.
-    unsafe fn row(&self, places: &[usize], scratch: &mut [u64]) {
+    /// P1; nobody else uses these rows of the target.
+    unsafe fn piece(&self, mut rows: Rows<'a>) -> Result<()> {
         let Call { ready, target, lanes } = *self;
-        let (input, dims) = (&ready.input, target.sizes.len());
-        let (mut from, mut to) = (input.data.cast_const(), target.data);
-        let mut at = [0; 2];
-        for d in self.counted().rev() {
-            let place = places[d];
-            to = to.wrapping_offset((place as isize).wrapping_mul(target.step(d)));
-            match (d + 3).checked_sub(dims).filter(|_| d >= 2) {
-                Some(k) => at[k] = place,
-                None => from = from.wrapping_offset((place as isize).wrapping_mul(input.step(d))),
-            }
-        }
-        let size = target.dtype.size();
-        let last = &ready.tables[2];
-        let width = target.sizes[dims - 1] as usize;
-        let step = target.step(dims - 1);
         if ready.way == Way::Picked {
-            let outer = [0, 1].map(|k| ready.tables[k].of(at[k]).0.first().copied().unwrap_or(0));
-            let from = from.wrapping_offset(outer[0]).wrapping_offset(outer[1]);
-            if !lanes {
-                // SAFETY: elements of the input lie at the offsets (P1); the row of the target is dense, and has one
-                // element for each.
-                return unsafe { pick(from, &last.offset, to, size) };
+            while let Some(row) = rows.next() {
+                // SAFETY: P1; the caller's promise for the row.
+                unsafe { self.pick(&row) };
             }
-            let bytes = input.sizes[1] as usize * size;
-            for (o, &offset) in last.offset.iter().enumerate() {
-                let to = to.wrapping_offset((o as isize).wrapping_mul(step));
-                // SAFETY: channels lie side by side in both (P1), which share no memory.
-                unsafe { memcpy(from.wrapping_offset(offset), to, bytes) };
-            }
-            return;
+            return Ok(());
         }
-        let Some(kernel) = row_kernel(target.dtype) else { return };
-        let row = Row {
-            input: from,
-            output: to,
-            outer: [ready.tables[0].of(at[0]), ready.tables[1].of(at[1])],
+        let Some(kernel) = row_kernel(target.dtype) else { return Ok(()) };
+        let (last, dim) = (&ready.tables[2], target.sizes.len() - 1);
+        let shape = Shape {
             last: (&last.first, &last.offset, &last.weight),
             places: (&last.place, last.weights()),
             taps: last.taps,
-            lanes: if lanes { input.sizes[1] as usize } else { 0 },
-            width,
-            step,
-            input_step: input.step(dims - 1),
+            lanes: if lanes { ready.input.sizes[1] as usize } else { 0 },
+            width: target.sizes[dim] as usize,
+            step: target.step(dim),
+            input_step: ready.input.step(dim),
             used: ready.used,
         };
+        let mut scratch: Vec<u64> = Vec::new();
+        if !lanes {
+            // Elements that are used, one more, which is 0, and those of the row.
+            let words = ready.used[1] - ready.used[0] + 1 + shape.width;
+            scratch = list::with_capacity(words)?;
+            scratch.resize(words, 0);
+        }
         // SAFETY: P1; the dtype is that of both tensors.
-        unsafe { kernel(ready.level, &row, scratch) };
+        unsafe { kernel(ready.level, &shape, &mut rows, &mut scratch) };
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// P1; nobody else uses the row of the target.
+    unsafe fn pick(&self, row: &Row<'_>) {
+        let Call { ready, target, lanes } = *self;
+        let (offsets, size) = (&ready.tables[2].offset, target.dtype.size());
+        let from = row.outer.iter().fold(row.input, |from, (offsets, _)| {
+            // There is one element for each.
+            from.wrapping_offset(offsets.first().copied().unwrap_or(0))
+        });
+        if !lanes {
+            // SAFETY: elements of the input lie at the offsets (P1); the row of the target is dense, and has one
+            // element for each.
+            return unsafe { pick(from, offsets, row.output, size) };
+        }
+        let (bytes, step) = (ready.input.sizes[1] as usize * size, target.step(target.sizes.len() - 1));
+        for (o, &offset) in offsets.iter().enumerate() {
+            let to = row.output.wrapping_offset((o as isize).wrapping_mul(step));
+            // SAFETY: channels lie side by side in both (P1), which share no memory.
+            unsafe { memcpy(from.wrapping_offset(offset), to, bytes) };
+        }
+    }
+}
+
+/// Rows of the target, one after the other.
+struct Rows<'a> {
+    axes: &'a [Axis],
+    tables: &'a [Table; 3],
+    places: SmallVec<[usize; 5]>,
+    from: *const u8,
+    to: *mut u8,
+    left: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// So many rows from the one with number `first` on.
+    fn new(call: &Call<'a>, axes: &'a [Axis], first: usize, left: usize) -> Rows<'a> {
+        let (tables, input, target) = (&call.ready.tables, &call.ready.input, call.target);
+        let mut rows = Rows { axes, tables, places: SmallVec::new(), from: input.data, to: target.data, left };
+        rows.places.resize(axes.len(), 0);
+        let mut rest = first;
+        for (axis, place) in axes.iter().zip(&mut rows.places).rev() {
+            (*place, rest) = (rest % axis.size, rest / axis.size);
+            rows.from = rows.from.wrapping_offset(axis.from.wrapping_mul(*place as isize));
+            rows.to = rows.to.wrapping_offset(axis.to.wrapping_mul(*place as isize));
+        }
+        rows
+    }
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let mut at = [0; 3];
+        for (axis, &place) in self.axes.iter().zip(&self.places) {
+            if let Some(table) = axis.table {
+                at[table] = place;
+            }
+        }
+        let outer = [0, 1].map(|k| self.tables[k].of(at[k]));
+        let row = Row { input: self.from, output: self.to, outer };
+        for (axis, place) in self.axes.iter().zip(&mut self.places).rev() {
+            *place += 1;
+            let is_behind = *place == axis.size;
+            let by = if is_behind { 1 - axis.size as isize } else { 1 };
+            self.from = self.from.wrapping_offset(axis.from.wrapping_mul(by));
+            self.to = self.to.wrapping_offset(axis.to.wrapping_mul(by));
+            if !is_behind {
+                break;
+            }
+            *place = 0;
+        }
+        Some(row)
     }
 }
