@@ -14,7 +14,7 @@ use crate::lane_tree::merged;
 use std::array;
 
 /// Two vectors of AVX-512 in float32.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 const BLOCK: usize = 2048;
 /// Columns that are summed beside each other: a row of a tile is a few cache lines, and its sums stay in registers.
 pub(super) const TILE: usize = 64;
@@ -45,6 +45,34 @@ fn block_sum<T: Real, const K: usize>(rows: [&[T]; K], f: &impl Fn([T; K]) -> T)
     }
     let rest = (0..parts[0].1.len()).map(|i| f(array::from_fn(|k| parts[k].1[i]))).fold(T::zero(), |a, b| a + b);
     (tree(lanes, |a, b| a + b) + rest).wide()
+}
+
+/// The sums of each of the values of `f`, of a row's number and the elements there, along [`LANES`] columns from
+/// `first` on of matrices with rows of `n`. They stay in registers from row to row.
+#[inline(always)]
+pub(super) fn column_sums<T: Real, const K: usize, const N: usize>(
+    matrices: [&[T]; K],
+    [rows, n, first]: [usize; 3],
+    f: impl Fn(usize, [T; K]) -> [T; N],
+) -> [[f64; LANES]; N] {
+    let mut totals = [[0.0; LANES]; N];
+    for start in (0..rows).step_by(BLOCK_ROWS) {
+        let mut lanes = [[T::zero(); LANES]; N];
+        for r in start..rows.min(start + BLOCK_ROWS) {
+            let at = r * n + first;
+            let chunk: [&[T; LANES]; K] = array::from_fn(|k| &matrices[k][at..at + LANES].as_chunks().0[0]);
+            for j in 0..LANES {
+                let values = f(r, array::from_fn(|k| chunk[k][j]));
+                for i in 0..N {
+                    lanes[i][j] = lanes[i][j] + values[i];
+                }
+            }
+        }
+        for (total, lane) in totals.iter_mut().flatten().zip(lanes.iter().flatten()) {
+            *total += lane.wide();
+        }
+    }
+    totals
 }
 
 /// The largest element; negative infinity of none. NaN counts as none.

@@ -1,7 +1,7 @@
 //! Normalisation of rows and its gradient. A row is read three times while it is in cache: for its mean, for its
 //! variance around that mean, and to be written.
 
-use super::fold::{ColumnSums, TILE, sum};
+use super::fold::{ColumnSums, LANES, TILE, column_sums, sum};
 use super::frame::{Real, Work, enter};
 use super::output::{Output, each_run, each_unwritten_row, write_each, zeroed};
 use crate::isa::{Isa, Level};
@@ -191,19 +191,37 @@ struct Parameters<'a, T> {
 impl<T: Real> Work for Parameters<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self) {
-        let row = |r: usize| elements(&(r..r + 1), self.n);
-        let (mut weights, mut biases) = (ColumnSums::new(), ColumnSums::new());
-        for (r, (&mean, &rstd)) in self.mean.iter().zip(self.rstd).enumerate() {
-            let grad = &self.grad[row(r)][self.columns.clone()];
-            if !self.to_weight.is_empty() {
-                let x = &self.x[row(r)][self.columns.clone()];
-                weights.add(grad, |g, j| g * (x[j] - mean) * rstd);
+        let (columns, matrices, rows) = (self.columns, [self.grad, self.x], self.mean.len());
+        let (mean, rstd) = (&self.mean[..rows], &self.rstd[..rows]);
+        let slopes = |r: usize, [g, x]: [T; 2]| [g * (x - mean[r]) * rstd[r], g];
+        let mut first = columns.start;
+        while first + LANES <= columns.end {
+            let sums = column_sums(matrices, [rows, self.n, first], slopes);
+            for (to, sums) in [&mut *self.to_weight, &mut *self.to_bias].into_iter().zip(sums) {
+                write_sums(to, first - columns.start, &sums);
             }
-            if !self.to_bias.is_empty() {
-                biases.add(grad, |g, _| g);
+            first += LANES;
+        }
+        if first == columns.end {
+            return;
+        }
+        let mut rest = [ColumnSums::new(), ColumnSums::new()];
+        for r in 0..rows {
+            let [grad, x] = matrices.map(|m| &m[r * self.n..][first..columns.end]);
+            for (i, sums) in rest.iter_mut().enumerate() {
+                sums.add(grad, |g, j| slopes(r, [g, x[j]])[i]);
             }
         }
-        self.to_weight.iter_mut().zip(weights.finish()).for_each(|(to, sum)| *to = T::of(sum));
-        self.to_bias.iter_mut().zip(biases.finish()).for_each(|(to, sum)| *to = T::of(sum));
+        for (to, sums) in [self.to_weight, self.to_bias].into_iter().zip(rest) {
+            write_sums(to, first - columns.start, &sums.finish());
+        }
+    }
+}
+
+/// Writes sums of columns from one on, if that gradient is wanted.
+#[inline(always)]
+fn write_sums<T: Real>(to: &mut [T], first: usize, sums: &[f64]) {
+    for (to, &sum) in to.iter_mut().skip(first).zip(sums) {
+        *to = T::of(sum);
     }
 }
