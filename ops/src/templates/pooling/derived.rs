@@ -91,17 +91,17 @@ pub fn max_pool3d_with_indices_out<D: AllKernels>(
     write().map_err(|e: Error| e.called("max_pool3d_with_indices"))
 }
 
-/// A tensor of rows as one of planes that are a row each.
-fn as_planes<D: AllKernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+/// A tensor of rows as one of planes: each of one row with a dimension -2 of one, and with -3 of one of all channels.
+fn as_planes<D: AllKernels>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
     if !(2..=3).contains(&this.ndim()) {
         return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or 3" }.into());
     }
-    this.with_geometry(view::unsqueeze(this.geometry(), -2)?)
+    this.with_geometry(view::unsqueeze(this.geometry(), dim)?)
 }
 
 /// The rows of such planes.
-fn as_rows<D: AllKernels>(planes: &Tensor<D>) -> Result<Tensor<D>> {
-    planes.with_geometry(view::squeeze_dim(planes.geometry(), -2)?)
+fn as_rows<D: AllKernels>(planes: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    planes.with_geometry(view::squeeze_dim(planes.geometry(), dim)?)
 }
 
 /// A parameter of rows as one of planes.
@@ -130,11 +130,11 @@ pub fn max_pool1d_with_indices<D: AllKernels>(
 ) -> Result<Pair<D>> {
     let _span = observe::operator("max_pool1d_with_indices", [this.geometry()]);
     let make = || {
-        let planes = as_planes(this)?;
+        let planes = as_planes(this, -2)?;
         let [kernel_size, stride, padding, dilation] = &planar_maxima([kernel_size, stride, padding, dilation])?;
         let args = (&planes, &**kernel_size, &**stride, &**padding, &**dilation, ceil_mode);
         let (values, places) = two::<MaxPool<2>, D, _>(args)?;
-        Ok((as_rows(&values)?, as_rows(&places)?))
+        Ok((as_rows(&values, -2)?, as_rows(&places, -2)?))
     };
     make().map_err(|e: Error| e.called("max_pool1d_with_indices"))
 }
@@ -150,10 +150,13 @@ pub fn max_pool1d<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("max_pool1d", [this.geometry()]);
     let make = || {
-        let planes = as_planes(this)?;
+        // Without places the channels can be the rows of one plane, which takes less than a plane for each.
+        let is_one = this.numel() > 0 && u32::try_from(this.numel()).is_ok();
+        let dim = if is_one { -3 } else { -2 };
+        let planes = as_planes(this, dim)?;
         let [kernel_size, stride, padding, dilation] = &planar_maxima([kernel_size, stride, padding, dilation])?;
         let args = (&planes, &**kernel_size, &**stride, &**padding, &**dilation, ceil_mode);
-        let values = as_rows(&one::<MaxPool<2, false>, D, _>(args)?)?;
+        let values = as_rows(&one::<MaxPool<2, false>, D, _>(args)?, dim)?;
         // PyTorch's have no places, and are row-major whatever the input is.
         match values.strides() == contiguous_strides(values.sizes()).as_slice() {
             true => Ok(values),
@@ -174,11 +177,11 @@ pub fn avg_pool1d<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("avg_pool1d", [this.geometry()]);
     let make = || {
-        let planes = as_planes(this)?;
+        let planes = as_planes(this, -2)?;
         let (kernel_size, stride) = (planar("kernel_size", kernel_size, 1)?, planar("stride", stride, 1)?);
         let padding = planar("padding", padding, 0)?;
         let args = (&planes, &*kernel_size, &*stride, &*padding, ceil_mode, count_include_pad, None);
-        as_rows(&one::<AvgPool<2>, D, _>(args)?)
+        as_rows(&one::<AvgPool<2>, D, _>(args)?, -2)
     };
     make().map_err(|e: Error| e.called("avg_pool1d"))
 }
@@ -240,7 +243,7 @@ pub fn adaptive_avg_pool1d<D: AllKernels>(this: &Tensor<D>, output_size: &[i64])
     let _span = observe::operator("adaptive_avg_pool1d", [this.geometry()]);
     let make = || {
         let output_size = planar("output_size", output_size, 1)?;
-        as_rows(&adaptive::<AdaptiveAvg<2>, D>(&as_planes(this)?, &output_size)?)
+        as_rows(&adaptive::<AdaptiveAvg<2>, D>(&as_planes(this, -2)?, &output_size)?, -2)
     };
     make().map_err(|e: Error| e.called("adaptive_avg_pool1d"))
 }
@@ -250,8 +253,8 @@ pub fn adaptive_max_pool1d<D: AllKernels>(this: &Tensor<D>, output_size: &[i64])
     let _span = observe::operator("adaptive_max_pool1d", [this.geometry()]);
     let make = || {
         let output_size = planar("output_size", output_size, 1)?;
-        let (values, places) = two::<AdaptiveMax<2>, D, _>((&as_planes(this)?, &*output_size))?;
-        Ok((as_rows(&values)?, as_rows(&places)?))
+        let (values, places) = two::<AdaptiveMax<2>, D, _>((&as_planes(this, -2)?, &*output_size))?;
+        Ok((as_rows(&values, -2)?, as_rows(&places, -2)?))
     };
     make().map_err(|e: Error| e.called("adaptive_max_pool1d"))
 }
