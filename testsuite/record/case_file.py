@@ -169,6 +169,8 @@ def value(writer, kind, x, taken, named):
         return {"none": True}
     if isinstance(x, torch.Tensor):
         return {"tensor": tensor(x)}
+    if kind.startswith("Tensor["):
+        return {"tensors": [tensor(t) for t in x]}
     if isinstance(x, Number):
         return {"wrapped_number": number(x.value)}
     if kind.startswith("Scalar") and not kind.startswith("ScalarType"):

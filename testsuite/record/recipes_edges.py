@@ -8,13 +8,14 @@ dtypes' tolerances alone: that PyTorch is off by more from float64 is what some 
 import recipes_fourier
 import recipes_layers
 import recipes_linalg
+import recipes_sequences
 import torch
 
 # Overloads with a name that calls are made of; of other operators the one without.
 NAMED = (
     "ldexp.Tensor", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor", "var_mean.correction", "nanmedian.dim",
     "index_select.out", "masked_select.out", *recipes_linalg.NAMED,
-    *recipes_layers.NAMED,
+    *recipes_layers.NAMED, *recipes_sequences.NAMED,
 )  # fmt: skip
 # Operators whose outputs are given, too.
 WITH_OUT = ("threshold_backward", "glu_backward", "_fft_r2c")
@@ -24,6 +25,7 @@ BASES = (
     "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff "
     "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm special_ndtr"
 ).split() + recipes_fourier.BASES + recipes_linalg.BASES + recipes_layers.BASES
+BASES += recipes_sequences.BASES
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
 
@@ -268,5 +270,5 @@ def edges(name):
     base = name.split(".")[0].removesuffix("_")
     named = any(overload.startswith(f"{base}.") for overload in NAMED)
     if base in BASES and (name in NAMED if named else base in WITH_OUT or "." not in name):
-        recipes = (globals(), vars(recipes_fourier), vars(recipes_linalg), vars(recipes_layers))
+        recipes = (globals(), vars(recipes_fourier), vars(recipes_linalg), vars(recipes_layers), vars(recipes_sequences))
         yield from next(of[base] for of in recipes if base in of)(name)

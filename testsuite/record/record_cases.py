@@ -132,9 +132,13 @@ def duplicate(values, like=None):
         return torch._neg_view(copy) if t.is_neg() else copy
 
     memo = {}
-    return {
-        k: memo.setdefault(id(v), one(v)) if isinstance(v, torch.Tensor) else v for k, v in values.items()
-    }
+
+    def copy(v):
+        if isinstance(v, list) and v and isinstance(v[0], torch.Tensor):
+            return [copy(t) for t in v]
+        return memo.setdefault(id(v), one(v)) if isinstance(v, torch.Tensor) else v
+
+    return {k: copy(v) for k, v in values.items()}
 
 
 def invoke(fn, values):

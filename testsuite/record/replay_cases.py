@@ -41,6 +41,8 @@ class Replay:
 
     def value(self, v, arg):
         ((kind, x),) = v.items()
+        if kind == "tensors":
+            return [self.value({"tensor": t}, f"{arg}[{i}]") for i, t in enumerate(x)]
         if kind == "tensor":
             if x["storage"] not in self.buffers:
                 self.buffers[x["storage"]] = as_bytes(self.blobs[x["storage"]]).clone()

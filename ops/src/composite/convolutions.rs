@@ -189,7 +189,7 @@ fn of_any_number<C: Convolves>(
 }
 
 /// A call with the padding that its name stands for.
-fn padded<C: Convolves>(
+pub(super) fn padded<C: Convolves>(
     calls: &C,
     (input, weight, bias): Operands<'_, C::Tensor>,
     call: Call<'_>,

@@ -19,10 +19,12 @@
 
 pub mod affine;
 pub mod arithmetic;
+pub mod attention;
 mod border;
 pub mod border_gradients;
 pub mod callees;
 pub mod compressed;
+pub mod convolution_forms;
 pub mod convolutions;
 pub mod covariance;
 #[doc(hidden)]

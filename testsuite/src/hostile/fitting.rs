@@ -3,7 +3,8 @@
 
 use super::{
     fitting_convolutions, fitting_draws, fitting_folds, fitting_fourier, fitting_indexing, fitting_linalg,
-    fitting_order, fitting_products, fitting_quantized, fitting_rearranged, fitting_rows, fitting_windows,
+    fitting_order, fitting_products, fitting_quantized, fitting_rearranged, fitting_rows, fitting_sequences,
+    fitting_windows,
 };
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
@@ -38,6 +39,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_products::fitting,
         fitting_quantized::fitting,
         fitting_rows::fitting,
+        fitting_sequences::fitting,
         fitting_convolutions::fitting,
         fitting_draws::fitting,
     ];

@@ -15,7 +15,8 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
             _ => return None,
         });
     }
-    let is_convolution = name.starts_with("conv") || name.contains("slow_conv");
+    let is_convolution =
+        ["conv", "_conv", "thnn_conv"].iter().any(|start| name.starts_with(start)) || name.contains("slow_conv");
     if !is_convolution || name.starts_with("conv_tbc_") {
         return None;
     }

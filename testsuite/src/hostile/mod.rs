@@ -30,6 +30,7 @@ mod fitting_products;
 mod fitting_quantized;
 mod fitting_rearranged;
 mod fitting_rows;
+mod fitting_sequences;
 mod fitting_windows;
 mod options;
 mod tensors;

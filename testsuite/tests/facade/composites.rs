@@ -31,8 +31,11 @@ fn is_composed(handle: &OperatorHandle) -> bool {
     undefined.is_some_and(|(_, resolution, _)| alias(resolution.source))
 }
 
-/// The tensor with other contents.
+/// The tensor with other contents. Integers of 64 bits are indices and lengths, of which others may not be accepted.
 fn refilled(t: &AnyTensor, seed: u64) -> AnyTensor {
+    if t.dtype() == DType::I64 {
+        return t.clone();
+    }
     let numel = t.numel() as u64;
     with_element!(t.dtype(), E => {
         let value = |i: u64| Scalar::Float(((i * 7 + seed * 5) % 6) as f64 * 0.25 + 0.5);
@@ -50,6 +53,27 @@ fn contents(stack: Stack, seed: u64) -> Stack {
     stack.into_iter().map(other).collect()
 }
 
+/// Overloads that read the lengths of sequences from tensors on the CPU, as PyTorch's compositions of them do.
+const READ_LENGTHS: [&str; 8] = [
+    "_pack_padded_sequence",
+    "_pack_padded_sequence.out",
+    "_pack_padded_sequence_backward",
+    "_pad_packed_sequence",
+    "gru.data",
+    "lstm.data",
+    "rnn_relu.data",
+    "rnn_tanh.data",
+];
+
+/// That an operator reads values, and nothing else.
+fn only_reads_lengths(breaches: &[Breach]) -> bool {
+    let reads = |breach: &Breach| {
+        let text = breach.to_string();
+        text.starts_with("it calls item,") || text.starts_with("on meta tensors it does the error")
+    };
+    !breaches.is_empty() && breaches.iter().all(reads)
+}
+
 #[test]
 fn every_composed_kernel_of_the_table_complies() {
     let (dispatcher, _table) = dispatcher();
@@ -60,6 +84,11 @@ fn every_composed_kernel_of_the_table_complies() {
     for handle in &composed {
         let schema = handle.schema().unwrap();
         match compliance.check(handle.name(), |seed| contents(fitting_stack(&schema), seed)) {
+            Ok(breaches) if READ_LENGTHS.contains(&handle.name()) => {
+                if !only_reads_lengths(&breaches) {
+                    problems.push(format!("{}: {breaches:?}", handle.name()));
+                }
+            }
             Ok(breaches) => problems.extend(breaches.iter().map(|breach| format!("{}: {breach}", handle.name()))),
             Err(error) => problems.push(format!("{}: {error}", handle.name())),
         }

@@ -45,7 +45,7 @@ fn the_full_recording_is_read_and_agrees_with_itself() {
 
 #[test]
 fn the_golden_cases_are_read_and_agree_with_themselves() {
-    assert_eq!(read_and_echo(&golden_cases()), (187, 2349));
+    assert_eq!(read_and_echo(&golden_cases()), (201, 2603));
 }
 
 #[test]

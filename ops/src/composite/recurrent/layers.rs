@@ -4,6 +4,7 @@
 use super::super::callees::Callees;
 use super::super::tensor;
 use super::cell::{Cell, State, Weights, step};
+use super::packed::Running;
 use crate::composite::rule;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
@@ -20,16 +21,18 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// The output of the last layer, and the states behind the last step of each.
+    /// The output of the last layer, and the states behind the last step of each. Packed sequences come with the number
+    /// of them at each step.
     pub(super) fn run(
         &self,
         calls: &Calls<'_>,
         input: &IValue,
+        batch_sizes: Option<&[i64]>,
         states: [Option<&AnyTensor>; 2],
         params: &[AnyTensor],
     ) -> Result<(AnyTensor, AnyTensor, Option<AnyTensor>)> {
         let input = tensor(input, "input")?;
-        if input.ndim() != 3 {
+        if batch_sizes.is_none() && input.ndim() != 3 {
             return Err(ErrorKind::DimCount { arg: "input", got: input.ndim(), accepted: "3" }.into());
         }
         for t in params.iter().chain(states.into_iter().flatten()) {
@@ -67,14 +70,14 @@ impl Stack {
             for direction in 0..directions {
                 let i = layer.saturating_mul(directions).saturating_add(direction);
                 let start = State { hidden: hidden[i].clone(), cell: cell.as_ref().map(|cell| cell[i].clone()) };
-                let (output, end) = self.layer(calls, &weights[i], &x, start, direction == 1)?;
+                let (output, end) = self.layer(calls, &weights[i], (&x, batch_sizes), start, direction == 1)?;
                 outputs.push(output);
                 last_hidden.push(end.hidden);
                 last_cell.extend(end.cell);
             }
             x = match <[AnyTensor; 1]>::try_from(outputs) {
                 Ok([output]) => output,
-                Err(outputs) => calls.tensor("cat", [IValue::Tensors(outputs), 2i64.into()])?,
+                Err(outputs) => calls.tensor("cat", [IValue::Tensors(outputs), (-1_i64).into()])?,
             };
             let is_last = layer.saturating_add(1).saturating_mul(directions) >= cells;
             if self.train && self.dropout != 0.0 && !is_last {
@@ -115,42 +118,66 @@ impl Stack {
         groups.map(weights).collect()
     }
 
-    /// The outputs of all steps of a layer in one direction, and the state behind the last.
+    /// The outputs of all steps of a layer in one direction, and the states behind the last.
     fn layer(
         &self,
         calls: &Calls<'_>,
         weights: &Weights,
-        x: &AnyTensor,
-        mut state: State,
+        (x, batch_sizes): (&AnyTensor, Option<&[i64]>),
+        start: State,
         reversed: bool,
     ) -> Result<(AnyTensor, State)> {
         let inputs = weights.of_input(calls, x)?;
         let weights = weights.turned(calls)?;
-        let mut inputs = calls.tensors("unbind.int", [inputs.into(), 0i64.into()])?;
+        let mut inputs: Vec<_> = steps_of(calls, &inputs, batch_sizes)?.into_iter().enumerate().collect();
         if reversed {
             inputs.reverse();
         }
+        let sequences = |step: usize| batch_sizes.and_then(|sizes| sizes.get(step)).copied();
+        let first = inputs.first().and_then(|&(t, _)| sequences(t));
+        let mut states = Running::before(calls, &start, first)?;
         // Each output is copied while it is in the first-level cache.
         let (mut outputs, steps) = (None, inputs.len());
-        for (t, input) in inputs.into_iter().enumerate() {
-            state = step(calls, self.kind, &weights, input, &state)?;
-            if outputs.is_none() {
-                outputs = Some(places(calls, &state.hidden, steps)?);
+        for (t, input) in inputs {
+            if let Some(sequences) = sequences(t) {
+                states.resize(calls, sequences)?;
             }
-            let place = if reversed { steps.saturating_sub(t).saturating_sub(1) } else { t };
-            if let Some(place) = outputs.as_ref().and_then(|(_, places)| places.get(place)) {
-                calls.copy_into(place.clone(), &state.hidden)?;
+            states.now = step(calls, self.kind, &weights, input, &states.now)?;
+            if outputs.is_none() {
+                outputs = Some(places(calls, &states.now.hidden, steps, batch_sizes)?);
+            }
+            if let Some(place) = outputs.as_ref().and_then(|(_, places)| places.get(t)) {
+                calls.copy_into(place.clone(), &states.now.hidden)?;
             }
         }
         let (outputs, _) = outputs.ok_or_else(|| rule("argument input has no step; give a sequence of one or more"))?;
-        Ok((outputs, state))
+        Ok((outputs, states.end(calls)?))
     }
 }
 
-/// A new tensor for the outputs of all steps, and the place of each, of which `first` is the first.
-fn places(calls: &Calls<'_>, first: &AnyTensor, steps: usize) -> Result<(AnyTensor, Vec<AnyTensor>)> {
-    let sizes: Vec<i64> = [steps as i64].iter().chain(first.sizes()).copied().collect();
-    let all = calls.empty(&sizes, first.dtype(), first.device(), MemoryFormat::Contiguous)?;
-    let places = calls.tensors("unbind.int", [all.clone().into(), 0i64.into()])?;
+/// Views of all steps.
+fn steps_of(calls: &Calls<'_>, all: &AnyTensor, batch_sizes: Option<&[i64]>) -> Result<Vec<AnyTensor>> {
+    match batch_sizes {
+        None => calls.tensors("unbind.int", [all.clone().into(), 0i64.into()]),
+        Some(sizes) => {
+            let sizes = IValue::Ints(sizes.to_vec());
+            calls.tensors("split_with_sizes", [all.clone().into(), sizes, 0i64.into()])
+        }
+    }
+}
+
+/// A new tensor for the outputs of all steps, and the place of each, of which `like` is one.
+fn places(
+    calls: &Calls<'_>,
+    like: &AnyTensor,
+    steps: usize,
+    batch_sizes: Option<&[i64]>,
+) -> Result<(AnyTensor, Vec<AnyTensor>)> {
+    let sizes: Vec<i64> = match batch_sizes {
+        None => [steps as i64].iter().chain(like.sizes()).copied().collect(),
+        Some(each) => [each.iter().sum()].iter().chain(like.sizes().iter().skip(1)).copied().collect(),
+    };
+    let all = calls.empty(&sizes, like.dtype(), like.device(), MemoryFormat::Contiguous)?;
+    let places = steps_of(calls, &all, batch_sizes)?;
     Ok((all, places))
 }

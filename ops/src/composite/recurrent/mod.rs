@@ -10,6 +10,7 @@
 mod cell;
 pub mod fused;
 mod layers;
+pub mod packed;
 
 use super::steps::Steps;
 use super::tensor;
@@ -70,7 +71,7 @@ macro_rules! one_state {
             batch_first: bool,
         ) -> Result<(AnyTensor, AnyTensor)> {
             let stack = Stack { kind: Cell::$kind, has_biases, num_layers, dropout, train, bidirectional, batch_first };
-            let (output, hidden, _) = stack.run(calls, input, [Some(tensor(hx, "hx")?), None], params)?;
+            let (output, hidden, _) = stack.run(calls, input, None, [Some(tensor(hx, "hx")?), None], params)?;
             Ok((output, hidden))
         }
     )*};
@@ -103,7 +104,7 @@ pub fn lstm(
     let dtype = tensor(input, "input")?.dtype();
     let two = || rule("an lstm has two states");
     if !matches!(dtype, DType::F16 | DType::BF16) {
-        let (output, hidden, cell) = stack.run(calls, input, [Some(hidden), Some(cell)], params)?;
+        let (output, hidden, cell) = stack.run(calls, input, None, [Some(hidden), Some(cell)], params)?;
         return Ok((output, hidden, cell.ok_or_else(two)?));
     }
     // Halves go through all steps in float32, and are rounded in the end.
@@ -115,7 +116,7 @@ pub fn lstm(
     let input: IValue = wide(tensor(input, "input")?)?.into();
     let params = params.iter().map(wide).collect::<Result<Vec<_>>>()?;
     let (hidden, cell) = (wide(hidden)?, wide(cell)?);
-    let (output, hidden, cell) = stack.run(calls, &input, [Some(&hidden), Some(&cell)], &params)?;
+    let (output, hidden, cell) = stack.run(calls, &input, None, [Some(&hidden), Some(&cell)], &params)?;
     let narrow = |t: AnyTensor| calls.cast(t, dtype);
     Ok((narrow(output)?, narrow(hidden)?, narrow(cell.ok_or_else(two)?)?))
 }

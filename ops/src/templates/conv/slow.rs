@@ -49,8 +49,11 @@ const PLAIN: Slow = Slow {
     converts: true,
 };
 const FORWARD_2D: Slow = Slow { name: "_slow_conv2d_forward", matrix: true, integers: true, ..PLAIN };
-const FORWARD_3D: Slow =
+const THNN_2D: Slow = Slow { name: "thnn_conv2d", ..FORWARD_2D };
+const ALL_3D: Slow =
     Slow { name: "slow_conv3d", ndim: 3, grouped: true, integers: true, channels_last: false, ..PLAIN };
+const FORWARD_3D: Slow = Slow { name: "slow_conv3d_forward", ..ALL_3D };
+const DILATED_3D: Slow = Slow { name: "slow_conv_dilated3d", ndim: 3, channels_last: false, ..DILATED_2D };
 const DILATED_2D: Slow = Slow { name: "slow_conv_dilated2d", unbatched: true, hollow: true, ..PLAIN };
 const TRANSPOSE_2D: Slow = Slow { name: "slow_conv_transpose2d", transposed: true, unbatched: true, ..PLAIN };
 const TRANSPOSE_3D: Slow = Slow {
@@ -162,146 +165,78 @@ impl Slow {
     }
 }
 
-/// `_slow_conv2d_forward`.
-pub fn slow_conv2d_forward<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("_slow_conv2d_forward", [this.geometry(), weight.geometry()]);
-    FORWARD_2D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 2], &[0; 2]])
+/// The output gets the layout of the result, whatever it had.
+fn restrided<D: AllKernels>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    write_restrided(&[result], &mut [out])
 }
 
-/// `_slow_conv2d_forward.output`: the output gets the layout of the result, whatever it had.
-pub fn slow_conv2d_forward_output<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    output: &mut Tensor<D>,
-) -> Result<()> {
-    let _span = observe::operator("_slow_conv2d_forward", [this.geometry(), weight.geometry()]);
-    let result = FORWARD_2D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 2], &[0; 2]])?;
-    write_restrided(&[&result], &mut [output]).map_err(|e| e.of(FORWARD_2D.name))
-}
-
-/// `slow_conv3d`.
-pub fn slow_conv3d<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("slow_conv3d", [this.geometry(), weight.geometry()]);
-    FORWARD_3D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 3], &[0; 3]])
-}
-
-/// `slow_conv3d.out`: an output that has the right sizes must be contiguous.
-pub fn slow_conv3d_out<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    out: &mut Tensor<D>,
-) -> Result<()> {
-    let _span = observe::operator("slow_conv3d", [this.geometry(), weight.geometry()]);
-    let result = FORWARD_3D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 3], &[0; 3]])?;
+/// An output that has the right sizes must be contiguous.
+fn contiguous<D: AllKernels>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     if out.sizes() == result.sizes() && !out.geometry().is_contiguous() {
         let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
-        return Err(Error::new(ErrorKind::NotContiguous { sizes, strides }).of(FORWARD_3D.name));
+        return Err(ErrorKind::NotContiguous { sizes, strides }.into());
     }
-    write_out_as_made(&result, out).map_err(|e| e.of(FORWARD_3D.name))
+    write_out_as_made(result, out)
 }
 
-/// `slow_conv_dilated2d`.
-pub fn slow_conv_dilated2d<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("slow_conv_dilated2d", [this.geometry(), weight.geometry()]);
-    DILATED_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, &[0; 2]])
+/// Functional forms: what the operator has, the lists it takes behind the bias, and the stride, padding, dilation and
+/// output padding that they are.
+macro_rules! functional {
+    ($($slow:ident ($($list:ident),*) as $given:expr => $name:ident;)*) => {$(
+        #[doc = concat!("The operator `", stringify!($slow), "`.")]
+        #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+        pub fn $name<D: AllKernels>(
+            this: &Tensor<D>,
+            weight: &Tensor<D>,
+            kernel_size: &[i64],
+            bias: Option<&Tensor<D>>,
+            $($list: &[i64]),*
+        ) -> Result<Tensor<D>> {
+            let _span = observe::operator($slow.name, [this.geometry(), weight.geometry()]);
+            $slow.call((this, weight, bias), kernel_size, $given)
+        }
+    )*};
+}
+functional! {
+    FORWARD_2D (stride, padding) as [stride, padding, &[1; 2], &[0; 2]] => slow_conv2d_forward;
+    THNN_2D (stride, padding) as [stride, padding, &[1; 2], &[0; 2]] => thnn_conv2d;
+    ALL_3D (stride, padding) as [stride, padding, &[1; 3], &[0; 3]] => slow_conv3d;
+    FORWARD_3D (stride, padding) as [stride, padding, &[1; 3], &[0; 3]] => slow_conv3d_forward;
+    DILATED_2D (stride, padding, dilation) as [stride, padding, dilation, &[0; 2]] => slow_conv_dilated2d;
+    DILATED_3D (stride, padding, dilation) as [stride, padding, dilation, &[0; 3]] => slow_conv_dilated3d;
+    TRANSPOSE_2D (stride, padding, output_padding, dilation) as [stride, padding, dilation, output_padding] =>
+        slow_conv_transpose2d;
+    TRANSPOSE_3D (stride, padding, output_padding, dilation) as [stride, padding, dilation, output_padding] =>
+        slow_conv_transpose3d;
 }
 
-/// `slow_conv_transpose2d`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn slow_conv_transpose2d<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    output_padding: &[i64],
-    dilation: &[i64],
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("slow_conv_transpose2d", [this.geometry(), weight.geometry()]);
-    TRANSPOSE_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])
+/// The forms that write an output: of which functional one, its lists, and how.
+macro_rules! with_output {
+    ($($slow:ident $functional:ident ($($list:ident),*) by $write:path => $name:ident;)*) => {$(
+        #[doc = concat!("The operator `", stringify!($slow), "` with an output.")]
+        #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+        pub fn $name<D: AllKernels>(
+            this: &Tensor<D>,
+            weight: &Tensor<D>,
+            kernel_size: &[i64],
+            bias: Option<&Tensor<D>>,
+            $($list: &[i64],)*
+            out: &mut Tensor<D>,
+        ) -> Result<()> {
+            let result = $functional(this, weight, kernel_size, bias, $($list),*)?;
+            $write(&result, out).map_err(|e| e.of($slow.name))
+        }
+    )*};
 }
-
-/// `slow_conv_transpose2d.out`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn slow_conv_transpose2d_out<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    output_padding: &[i64],
-    dilation: &[i64],
-    out: &mut Tensor<D>,
-) -> Result<()> {
-    let _span = observe::operator("slow_conv_transpose2d", [this.geometry(), weight.geometry()]);
-    let result = TRANSPOSE_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])?;
-    write_out_as_made(&result, out).map_err(|e| e.of(TRANSPOSE_2D.name))
-}
-
-/// `slow_conv_transpose3d`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn slow_conv_transpose3d<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    output_padding: &[i64],
-    dilation: &[i64],
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("slow_conv_transpose3d", [this.geometry(), weight.geometry()]);
-    TRANSPOSE_3D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])
-}
-
-/// `slow_conv_transpose3d.out`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn slow_conv_transpose3d_out<D: AllKernels>(
-    this: &Tensor<D>,
-    weight: &Tensor<D>,
-    kernel_size: &[i64],
-    bias: Option<&Tensor<D>>,
-    stride: &[i64],
-    padding: &[i64],
-    output_padding: &[i64],
-    dilation: &[i64],
-    out: &mut Tensor<D>,
-) -> Result<()> {
-    let _span = observe::operator("slow_conv_transpose3d", [this.geometry(), weight.geometry()]);
-    let result = TRANSPOSE_3D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])?;
-    write_out_as_made(&result, out).map_err(|e| e.of(TRANSPOSE_3D.name))
+with_output! {
+    FORWARD_2D slow_conv2d_forward (stride, padding) by restrided => slow_conv2d_forward_output;
+    THNN_2D thnn_conv2d (stride, padding) by restrided => thnn_conv2d_out;
+    ALL_3D slow_conv3d (stride, padding) by contiguous => slow_conv3d_out;
+    FORWARD_3D slow_conv3d_forward (stride, padding) by contiguous => slow_conv3d_forward_output;
+    TRANSPOSE_2D slow_conv_transpose2d (stride, padding, output_padding, dilation) by write_out_as_made =>
+        slow_conv_transpose2d_out;
+    TRANSPOSE_3D slow_conv_transpose3d (stride, padding, output_padding, dilation) by write_out_as_made =>
+        slow_conv_transpose3d_out;
 }
 
 native! {
@@ -315,6 +250,22 @@ native! {
         SymInt[2] stride, SymInt[2] padding, *, Tensor(a!) output) -> Tensor(a!),
     kernel: slow_conv2d_forward_output;
 
+    func: thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=1,
+        SymInt[2] padding=0) -> Tensor,
+    kernel: thnn_conv2d;
+
+    func: thnn_conv2d.out(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=1,
+        SymInt[2] padding=0, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: thnn_conv2d_out;
+
+    func: slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] stride,
+        SymInt[3] padding) -> Tensor,
+    kernel: slow_conv3d_forward;
+
+    func: slow_conv3d_forward.output(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias,
+        SymInt[3] stride, SymInt[3] padding, *, Tensor(a!) output) -> Tensor(a!),
+    kernel: slow_conv3d_forward_output;
+
     func: slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=1,
         SymInt[3] padding=0) -> Tensor,
     kernel: slow_conv3d;
@@ -326,6 +277,10 @@ native! {
     func: slow_conv_dilated2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=1,
         SymInt[2] padding=0, SymInt[2] dilation=1) -> Tensor,
     autogen: slow_conv_dilated2d.out, kernel: slow_conv_dilated2d;
+
+    func: slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=1,
+        SymInt[3] padding=0, SymInt[3] dilation=1) -> Tensor,
+    autogen: slow_conv_dilated3d.out, kernel: slow_conv_dilated3d;
 
     func: slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None,
         SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt[2] dilation=1) -> Tensor,

@@ -119,6 +119,17 @@ pub fn safe_softmax(calls: &Calls<'_>, this: &IValue, dim: i64, dtype: Option<DT
     calls.tensor("masked_fill.Scalar", [result.into(), rows.into(), Scalar::Float(0.0).into()])
 }
 
+/// An error unless the mask is bool.
+fn check_mask(mask: &AnyTensor) -> Result<()> {
+    match mask.dtype() {
+        DType::Bool => Ok(()),
+        got => {
+            let (what, accepted) = ("argument mask has dtype", "bool");
+            Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into())
+        }
+    }
+}
+
 /// `_masked_softmax`: elements where the mask is true are none, and their result is 0.
 pub fn masked_softmax(
     calls: &Calls<'_>,
@@ -128,10 +139,7 @@ pub fn masked_softmax(
     mask_type: Option<i64>,
 ) -> Result<AnyTensor> {
     let (this, mask) = (tensor(this, "self")?, tensor(mask, "mask")?);
-    if mask.dtype() != DType::Bool {
-        let (what, got) = ("argument mask has dtype", mask.dtype());
-        return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "bool" }.into());
-    }
+    check_mask(mask)?;
     let last = (this.ndim() as i64).saturating_sub(1);
     let mask = masked_view(calls, this, mask, mask_type)?;
     let dim = dim.unwrap_or(last);
@@ -143,6 +151,29 @@ pub fn masked_softmax(
     // In a row without any element the result is NaN.
     let zeros = calls.tensor("logical_and", [mask.into(), rows.into()])?;
     calls.tensor("masked_fill.Scalar", [result.into(), zeros.into(), Scalar::Float(0.0).into()])
+}
+
+/// `_masked_softmax_backward`: what the mask hides neither counts nor has a slope.
+pub fn masked_softmax_backward(
+    calls: &Calls<'_>,
+    grad_output: &IValue,
+    output: &IValue,
+    mask: &IValue,
+    dim: Option<i64>,
+) -> Result<AnyTensor> {
+    let (grad, mask) = (tensor(grad_output, "grad_output")?, tensor(mask, "mask")?);
+    check_mask(mask)?;
+    if mask.sizes() != grad.sizes() {
+        let (got, want) = (mask.sizes().to_vec(), grad.sizes().to_vec());
+        return Err(ErrorKind::UnequalSizes { arg: "mask", got, want }.into());
+    }
+    let dim = dim.unwrap_or((grad.ndim() as i64).saturating_sub(1));
+    let seen =
+        |t: AnyTensor| calls.tensor("masked_fill.Scalar", [t.into(), mask.clone().into(), Scalar::Float(0.0).into()]);
+    // The results of a row without any element are NaN.
+    let output = seen(tensor(output, "output")?.clone())?;
+    let arguments = [seen(grad.clone())?.into(), output.into(), dim.into(), grad.dtype().into()];
+    seen(calls.tensor("_softmax_backward_data", arguments)?)
 }
 
 /// The mask, expanded to the sizes of the tensor: of the last two dimensions (0), of the first and the last (1), or of
@@ -232,4 +263,7 @@ native! {
 
     func: _masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor,
     autogen: _masked_softmax.out, composite: explicit masked_softmax;
+
+    func: _masked_softmax_backward(Tensor grad_output, Tensor output, Tensor mask, int? dim=None) -> Tensor,
+    autogen: _masked_softmax_backward.out, composite: explicit masked_softmax_backward;
 }
