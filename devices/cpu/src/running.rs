@@ -42,6 +42,20 @@ struct Pass {
     start: usize,
 }
 
+/// An element with its index.
+type Found<C> = (Lane<C, Portable>, i64);
+
+/// The extreme of what was found so far and a later element, which wins where both are equal or it is NaN.
+#[inline(always)]
+fn later<C: CpuElement, const IS_LARGEST: bool>((so_far, index_so_far): Found<C>, (x, index): Found<C>) -> Found<C>
+where
+    Lane<C, Portable>: Ordered<Mask = Lane<bool, Portable>>,
+{
+    let beats = if IS_LARGEST { x.ge(so_far) } else { x.le(so_far) };
+    let takes = x.ne(x) | (beats & !so_far.ne(so_far));
+    (Value::select(takes, x, so_far), if takes.get() { index } else { index_so_far })
+}
+
 /// # Safety
 ///
 /// P1, P2.
@@ -61,12 +75,8 @@ where
             if index > 0 {
                 // SAFETY: lane `j < lanes` holds the extreme of the row before (P2): there is one.
                 let so_far = Lane::<C, Portable>::new(unsafe { load::<C>(values, j) });
-                let beats = if IS_LARGEST { x.ge(so_far) } else { x.le(so_far) };
-                let is_nan = so_far.ne(so_far);
-                let takes = x.ne(x) | (beats & !is_nan);
                 // SAFETY: as the value (P2).
-                let index_so_far = unsafe { place.read() };
-                best = (Value::select(takes, x, so_far), if takes.get() { index } else { index_so_far });
+                best = later::<C, IS_LARGEST>((so_far, unsafe { place.read() }), best);
             }
             // SAFETY: lane `j < lanes` has room for a value (P2).
             unsafe { store::<C>(values, j, best.0.get()) };
@@ -80,13 +90,88 @@ where
     }
 }
 
-/// The loop of a dtype with an order.
-fn looped(dtype: DType, is_largest: bool) -> Option<Loop> {
+/// Lines whose elements lie side by side in the input and in both outputs.
+///
+/// Invariants of whoever calls a loop:
+/// * D1: from each of `memory`, `lines` lines of `size` elements, one or more, begin `bytes` apart, of the loop's dtype
+///   or of int64; those of the input are initialised.
+/// * D2: nobody else uses the lines of the outputs, but that those of values may be those of the input.
+#[derive(Clone, Copy)]
+struct Lines {
+    memory: [*mut u8; 3],
+    bytes: [isize; 3],
+    lines: usize,
+    size: usize,
+}
+
+/// Lines at a time: a step of one does not wait for that of another.
+const ABREAST: usize = 4;
+
+/// # Safety
+///
+/// D1, D2.
+unsafe fn dense<C: CpuElement, const IS_LARGEST: bool>(lines: Lines)
+where
+    Lane<C, Portable>: Ordered<Mask = Lane<bool, Portable>>,
+{
+    let mut line = 0;
+    while line + ABREAST <= lines.lines {
+        // SAFETY: D1, D2 for these lines.
+        unsafe { abreast::<C, IS_LARGEST, ABREAST>(lines, line) };
+        line += ABREAST;
+    }
+    for line in line..lines.lines {
+        // SAFETY: D1, D2 for this line.
+        unsafe { abreast::<C, IS_LARGEST, 1>(lines, line) };
+    }
+}
+
+/// # Safety
+///
+/// D1, D2 for `N` lines from `first` on.
+#[inline(always)]
+unsafe fn abreast<C: CpuElement, const IS_LARGEST: bool, const N: usize>(lines: Lines, first: usize)
+where
+    Lane<C, Portable>: Ordered<Mask = Lane<bool, Portable>>,
+{
+    let at = |k: usize, l: usize| lines.memory[k].wrapping_offset(((first + l) as isize).wrapping_mul(lines.bytes[k]));
+    // The first element is its own extreme.
+    let mut best: [Found<C>; N] = std::array::from_fn(|l| {
+        // SAFETY: D1: the line has an initialised element, since `size` is not 0.
+        (Lane::new(unsafe { load::<C>(at(0, l), 0) }), 0)
+    });
+    for i in 0..lines.size {
+        for (l, best) in best.iter_mut().enumerate() {
+            // SAFETY: D1: the line has an initialised element `i < size`.
+            let x = Lane::new(unsafe { load::<C>(at(0, l), i) });
+            *best = later::<C, IS_LARGEST>(*best, (x, i as i64));
+            // SAFETY: D1, D2: the line of values has room for an element `i < size`.
+            unsafe { store::<C>(at(1, l), i, best.0.get()) };
+            // SAFETY: D1, D2: and that of indices for an int64.
+            unsafe { store::<i64>(at(2, l), i, best.1) };
+        }
+    }
+}
+
+/// The loops of a dtype.
+struct Loops {
+    tile: Loop,
+    lines: unsafe fn(Lines),
+}
+
+/// The loops of a dtype with an order.
+fn looped(dtype: DType, is_largest: bool) -> Option<Loops> {
+    fn of<C: CpuElement, const IS_LARGEST: bool>() -> Loops
+    where
+        Lane<C, Portable>: Ordered<Mask = Lane<bool, Portable>>,
+    {
+        Loops { tile: pass::<C, IS_LARGEST>, lines: dense::<C, IS_LARGEST> }
+    }
     macro_rules! loops {
         ($($dtype:ident $element:ty),*) => {
             match dtype {
-                $(DType::$dtype if is_largest => Some(pass::<$element, true>),
-                DType::$dtype => Some(pass::<$element, false>),)*
+                $(DType::$dtype if is_largest => Some(of::<$element, true>()),
+                DType::$dtype => Some(of::<$element, false>()),)*
                 _ => None,
             }
         };
@@ -126,7 +211,7 @@ impl Place {
 ///   place for place.
 pub struct Ready {
     /// None for a tensor without dimensions, which is its own extreme.
-    kernel: Option<Loop>,
+    kernel: Option<Loops>,
     first: Place,
     stagers: [Stager; 3],
     line: Axis,
@@ -251,12 +336,23 @@ impl Ready {
         });
     }
 
+    /// Whether elements of a line lie side by side, as they are: then lines need no tiles.
+    fn is_dense(&self) -> bool {
+        let direct = |(stager, &bytes): (&Stager, &isize)| stager.is_direct() && bytes == stager.size() as isize;
+        self.stagers.iter().zip(&self.line.bytes).all(direct)
+    }
+
     /// Runs along `lanes` lines side by side.
     ///
     /// # Safety
     ///
     /// C1, C2 for these lines, which nobody else writes.
     unsafe fn lines(&self, at: Place, lanes: usize) {
+        if let Some(kernel) = self.kernel.as_ref().filter(|_| self.is_dense()) {
+            let lines = Lines { memory: at.0, bytes: self.side.bytes, lines: lanes, size: self.line.size };
+            // SAFETY: D1 by C1: stagers that are direct neither convert nor negate, and lines have elements; D2 by C2.
+            return unsafe { (kernel.lines)(lines) };
+        }
         let (mut values, mut block, mut scratch) = (StageBuffer::<{ LANES * 16 }>::NEW, Block::NEW, Block::NEW);
         let (mut index_block, mut best) = (Block::NEW, [0_i64; LANES]);
         let (block, scratch, index_block) = (block.data(), scratch.data(), index_block.data());
@@ -270,7 +366,7 @@ impl Ready {
             // more.
             unsafe { load.load(memory[0], tile(0), block, scratch) };
             match self.kernel {
-                Some(kernel) => {
+                Some(Loops { tile: kernel, .. }) => {
                     let (values, indices, at) = (values.data(), index_block.cast(), best.as_mut_ptr());
                     // SAFETY: P1: the tile was loaded, and a block has room for BLOCK int64; P2: both have room for
                     // LANES lanes, and hold the row before this tile unless it is the first; all are ours.
