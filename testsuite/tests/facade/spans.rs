@@ -5,7 +5,7 @@ use monomorph::crates::ops::table::declarations;
 use monomorph_testsuite::conformance::workspace_root;
 
 /// Files whose functions a macro makes, all but those that can be found.
-const MADE_BY_MACROS: [&str; 4] = ["windows", "random/fills", "random/factories", "random/parameters"];
+const MADE_BY_MACROS: [&str; 5] = ["windows", "random/fills", "random/factories", "random/parameters", "conv/slow"];
 const ONE_FOR_ALL: &str = "let _span = observe::operator(";
 
 /// The first line of a function's body.

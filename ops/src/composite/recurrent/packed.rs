@@ -19,7 +19,7 @@ use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result, Scalar};
 
-/// The integers of a list that is a tensor on the CPU.
+/// The integers of a list that is a tensor. PyTorch takes those on the CPU alone.
 fn integers(calls: &Calls<'_>, value: &IValue, arg: &'static str) -> Result<Vec<i64>> {
     let t = tensor(value, arg)?;
     if t.dtype() != DType::I64 {
@@ -28,16 +28,12 @@ fn integers(calls: &Calls<'_>, value: &IValue, arg: &'static str) -> Result<Vec<
     if t.ndim() != 1 {
         return Err(ErrorKind::DimCount { arg, got: t.ndim(), accepted: "1" }.into());
     }
-    let not_there = || rule("lengths and batch sizes are not on the CPU; accepted are tensors on the CPU");
-    if !t.device().is_cpu() {
-        return Err(not_there());
-    }
     let number = |t: AnyTensor| {
         let mut stack = vec![t.into()];
         calls.call("item", &mut stack)?;
         match stack.first() {
             Some(&IValue::Int(number)) => Ok(number),
-            _ => Err(not_there()),
+            _ => Err(rule("lengths and batch sizes are integers")),
         }
     };
     calls.tensors("unbind.int", [t.clone().into(), 0_i64.into()])?.into_iter().map(number).collect()

@@ -210,9 +210,9 @@ functional! {
         slow_conv_transpose3d;
 }
 
-/// The forms that write an output: of which functional one, its lists, and how.
+/// The forms that write an output: the same, and how they write.
 macro_rules! with_output {
-    ($($slow:ident $functional:ident ($($list:ident),*) by $write:path => $name:ident;)*) => {$(
+    ($($slow:ident ($($list:ident),*) as $given:expr, by $write:path => $name:ident;)*) => {$(
         #[doc = concat!("The operator `", stringify!($slow), "` with an output.")]
         #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
         pub fn $name<D: AllKernels>(
@@ -223,20 +223,21 @@ macro_rules! with_output {
             $($list: &[i64],)*
             out: &mut Tensor<D>,
         ) -> Result<()> {
-            let result = $functional(this, weight, kernel_size, bias, $($list),*)?;
+            let _span = observe::operator($slow.name, [this.geometry(), weight.geometry()]);
+            let result = $slow.call((this, weight, bias), kernel_size, $given)?;
             $write(&result, out).map_err(|e| e.of($slow.name))
         }
     )*};
 }
 with_output! {
-    FORWARD_2D slow_conv2d_forward (stride, padding) by restrided => slow_conv2d_forward_output;
-    THNN_2D thnn_conv2d (stride, padding) by restrided => thnn_conv2d_out;
-    ALL_3D slow_conv3d (stride, padding) by contiguous => slow_conv3d_out;
-    FORWARD_3D slow_conv3d_forward (stride, padding) by contiguous => slow_conv3d_forward_output;
-    TRANSPOSE_2D slow_conv_transpose2d (stride, padding, output_padding, dilation) by write_out_as_made =>
-        slow_conv_transpose2d_out;
-    TRANSPOSE_3D slow_conv_transpose3d (stride, padding, output_padding, dilation) by write_out_as_made =>
-        slow_conv_transpose3d_out;
+    FORWARD_2D (stride, padding) as [stride, padding, &[1; 2], &[0; 2]], by restrided => slow_conv2d_forward_output;
+    THNN_2D (stride, padding) as [stride, padding, &[1; 2], &[0; 2]], by restrided => thnn_conv2d_out;
+    ALL_3D (stride, padding) as [stride, padding, &[1; 3], &[0; 3]], by contiguous => slow_conv3d_out;
+    FORWARD_3D (stride, padding) as [stride, padding, &[1; 3], &[0; 3]], by contiguous => slow_conv3d_forward_output;
+    TRANSPOSE_2D (stride, padding, output_padding, dilation) as [stride, padding, dilation, output_padding],
+        by write_out_as_made => slow_conv_transpose2d_out;
+    TRANSPOSE_3D (stride, padding, output_padding, dilation) as [stride, padding, dilation, output_padding],
+        by write_out_as_made => slow_conv_transpose3d_out;
 }
 
 native! {
