@@ -154,6 +154,10 @@ pub(super) fn each_unwritten_row<T: Real, const K: usize>(
     outputs: [(Parts<'_, T>, usize); K],
     work: impl Fn(Range<usize>, [&mut [MaybeUninit<T>]; K]) + Sync,
 ) {
+    // Beside a size of 0 there may be more rows than can be counted through.
+    if outputs.iter().all(|(parts, _)| parts.n == 0) {
+        return;
+    }
     let together = (GRAIN / cost.max(1)).max(1);
     let widest = outputs.iter().map(|&(_, width)| width).max().unwrap_or(0);
     let near = (NEAR / widest.max(1)).max(1);
@@ -217,6 +221,9 @@ pub(super) fn each_tile<T: Real>(
     output: Parts<'_, T>,
     work: impl Fn(usize, Range<usize>, Tile<'_, T>) + Sync,
 ) {
+    if output.n == 0 {
+        return;
+    }
     let tiles = inner.div_ceil(TILE);
     share(outer * tiles, |piece| {
         let (block, column) = (piece / tiles, piece % tiles * TILE);
