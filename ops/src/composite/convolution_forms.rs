@@ -38,7 +38,7 @@ with_hints! {
 }
 
 /// `_convolution_mode`: a padding by name, of images with a dimension for their number.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn named(
     calls: &Calls<'_>,
     input: &IValue,

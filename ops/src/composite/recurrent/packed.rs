@@ -264,7 +264,7 @@ fn run(
 }
 
 /// `lstm.data`.
-#[allow(clippy::too_many_arguments, reason = "they are the schema's")]
+#[expect(clippy::too_many_arguments, reason = "they are the schema's")]
 pub fn lstm(
     calls: &Calls<'_>,
     data: &IValue,
