@@ -4,10 +4,10 @@
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};
 use crate::prebuilt::Reduce;
-use crate::reduce::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype, Widened, WithIdentity};
+use crate::reduce::{DimsDtype, Fold, ReduceRule, SharedWith, SumFn, Takes, WholeDtype, WithIdentity};
 use crate::table::native;
 
-crate::reduction! { MeanFn "mean": FloatComplex, Widened, WithIdentity => Common; ReduceRule::MEAN }
+crate::reduction! { MeanFn "mean": FloatComplex, SharedWith<SumFn>, WithIdentity => Common; ReduceRule::MEAN }
 impl Takes<WholeDtype> for MeanFn {}
 impl Takes<DimsDtype> for MeanFn {}
 

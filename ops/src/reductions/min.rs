@@ -2,13 +2,13 @@
 
 use super::argmin::ArgminFn;
 use crate::algebra;
-use crate::pointwise::{Common, Ordered};
+use crate::pointwise::Ordered;
 use crate::prebuilt::Reduce;
-use crate::reduce::{CommonAndIndex, Dim, Fold, Index, NoIdentity, ReduceRule, Takes};
+use crate::reduce::{CommonAndIndex, Dim, Fold, NoIdentity, ReduceRule, SharedWith, Takes};
 use crate::table::native;
 
 crate::reduction! {
-    MinFn "min": Ordered, (Common, Index), NoIdentity => CommonAndIndex; ReduceRule::OWN.with_outputs_apart()
+    MinFn "min": Ordered, SharedWith<ArgminFn>, NoIdentity => CommonAndIndex; ReduceRule::OWN.with_outputs_apart()
 }
 impl Takes<Dim> for MinFn {}
 

@@ -9,7 +9,7 @@ use crate::pointwise::FloatComplex;
 use crate::prebuilt::Reduce;
 use crate::reduce::{
     AccumulatorOf, Dims, Fold, Numbers, Real, RealAndCommon, ReduceFn, ReduceInputs, ReduceRule, Results, ResultsOf,
-    Widened, WidenedReal, WithIdentity,
+    SharedWith, Widened, WidenedReal, WithIdentity,
 };
 use crate::table::native;
 use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
@@ -57,9 +57,9 @@ const UNBIASED: Numbers = [1.0, 0.0];
 
 /// Folds into moments that differ in what they make of the variance and the mean.
 macro_rules! folds_of_moments {
-    ($($fold:ident $name:literal => $results:ty: |$variance:ident, $mean:ident| $finish:expr;)*) => {$(
+    ($($fold:ident $name:literal, $accumulator:ty => $results:ty: |$variance:ident, $mean:ident| $finish:expr;)*) => {$(
         crate::reduction! {
-            $fold $name: FloatComplex, (Widened, WidenedReal, WidenedReal), WithIdentity => $results;
+            $fold $name: FloatComplex, $accumulator, WithIdentity => $results;
             ReduceRule::VARIANCE
         }
         impl<V, X> Fold<V, X> for $fold
@@ -107,8 +107,8 @@ macro_rules! folds_of_moments {
     )*};
 }
 folds_of_moments! {
-    VarianceFn "var" => Real: |variance, _mean| variance;
-    VarianceMeanFn "var_mean" => RealAndCommon: |variance, mean| (variance, mean);
+    VarianceFn "var", (Widened, WidenedReal, WidenedReal) => Real: |variance, _mean| variance;
+    VarianceMeanFn "var_mean", SharedWith<VarianceFn> => RealAndCommon: |variance, mean| (variance, mean);
 }
 
 /// The operator of fold `F`: the variance, or its root.

@@ -352,6 +352,20 @@ fn rows_without_elements_are_not_walked() {
         }
     }
     assert_eq!(f::eye_m::<Cpu>(rows, 0, None).map(|t| t.numel()), Ok(0));
+    let nothing = |sizes: [i64; 3]| {
+        let nothing = Geometry::new(DType::F32, &sizes, &[0, 0, 1], 0).expect("no element");
+        Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).and_then(|t| t.with_geometry(nothing)).expect("no element")
+    };
+    let result = |t: Result<Tensor<Cpu>>| t.map(|t| t.sizes().to_vec());
+    for inner in [1, 2] {
+        assert_eq!(result(f::softmax(&nothing([HUGE, 0, inner]), 1)), Ok(vec![HUGE, 0, inner]));
+    }
+    let mut stack: monomorph::Stack = vec![nothing([HUGE, 0, 1]).into()];
+    let channels = || monomorph::IValue::from(Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0]).expect("nothing"));
+    stack.extend([monomorph::IValue::None, monomorph::IValue::None, channels(), channels()]);
+    stack.extend([false.into(), 0.1.into(), 1e-5.into()]);
+    let called = monomorph::call("native_batch_norm", &mut stack);
+    assert!(called.is_ok(), "{called:?}");
 }
 
 #[test]

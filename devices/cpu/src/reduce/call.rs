@@ -42,8 +42,9 @@ enum Action {
 //   which calls are errors and whether elements are numbered in row-major order.
 // * The kernels are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as `LaneParts` of
 //   `parts.rs`, which depend on `F::Accumulator`, sealed as well, and the dtype alone, and of which any has room in
-//   any lane; and they store results as `F::Results` says. The methods of the fold itself take and give values:
-//   whatever they compute, only numbers depend on it.
+//   any lane: those of a fold that shares its loops are of the same types, as `fold_kernels.rs` demands; and they store
+//   results as `F::Results` says. The methods of the fold itself take and give values: whatever they compute, only
+//   numbers depend on it.
 // * The driver reads elements of the input and writes elements of the outputs only, within the iteration of the plan.
 //   Every output element belongs to a task, each of which ends with the store of its outputs; of a reduction over
 //   nothing, every one is filled, or `ready` fails.

@@ -6,14 +6,17 @@ use super::accumulate::accumulate;
 use super::classes::KernelsOn;
 use super::lanes::Lanes;
 use super::merge::{merge, reduce_lanes};
-use super::parts::{Acc, AccumulatorAt, First, PART, Second};
+use super::parts::{Acc, AccumulatorAt, First, LaneParts, PART, Second};
 use super::results::StoreResults;
 use super::rows::RowGroups;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Fold, Identity, Numbers};
+use monomorph_ops::reduce::{AccumulatedBy, Fold, Identity, Numbers, ReduceFn};
+
+/// What the loops of fold `F` accumulate in: the accumulator of the fold whose functions they call.
+type Accumulated<F> = <AccumulatedBy<F> as ReduceFn>::Accumulator;
 
 /// The kernels of one fold, on one dtype, at one level. Unsafe to call by A1 to A3 of `lanes.rs`; only this crate does.
 #[derive(Clone, Copy)]
@@ -39,8 +42,10 @@ where
     I: Isa,
     Lane<C, I>: Value<Mask = Lane<bool, I>>,
     Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
-    F: Fold<Lane<C, I>, Lane<i64, I>> + Fold<Lane<C, Portable>, Lane<i64, Portable>>,
-    F::Accumulator: AccumulatorAt<C, I> + AccumulatorAt<C, Portable>,
+    F: Fold<Lane<C, Portable>, Lane<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
+    AccumulatedBy<F>: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    // What accumulates the elements leaves parts that `finish` may read.
+    Accumulated<F>: LaneParts<C, First = First<F, C>, Second = Second<F, C>>,
     F::Results: StoreResults<C, Portable>,
 {
     const KERNELS: FoldKernels = {
@@ -49,9 +54,9 @@ where
         assert!(size_of::<Second<F, C>>() <= PART && align_of::<Second<F, C>>() <= PART);
         FoldKernels {
             parts: [size_of::<First<F, C>>(), size_of::<Second<F, C>>()],
-            accumulate: accumulate::<F, C, I>,
-            merge: merge::<F, C, I>,
-            reduce_lanes: reduce_lanes::<F, C, I>,
+            accumulate: accumulate::<AccumulatedBy<F>, C, I>,
+            merge: merge::<AccumulatedBy<F>, C, I>,
+            reduce_lanes: reduce_lanes::<AccumulatedBy<F>, C, I>,
             // These run once per output element, and compute the same at every level.
             finish: finish::<F, C>,
             identity: if F::Identity::EXISTS { Some(identity::<F, C>) } else { None },

@@ -31,6 +31,9 @@ pub type ResultsOf<F, V, X> = <<F as ReduceFn>::Results as Results>::Of<V, X>;
 /// What a fold accumulates elements `V` and indices `X` in.
 pub type AccumulatorOf<F, V, X> = <<F as ReduceFn>::Accumulator as AccumulatorOn<V, X>>::Of;
 
+/// The fold whose functions accumulate the elements of fold `F`: see [`SharedWith`](super::SharedWith).
+pub type AccumulatedBy<F> = <<F as ReduceFn>::Accumulator as Accumulator>::AccumulatedBy<F>;
+
 /// The identity of a fold: an accumulator, or `()` if it has none.
 pub type IdentityOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<AccumulatorOf<F, V, X>>;
 

@@ -53,14 +53,16 @@ pub use crate::reductions::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, 
 pub use crate::reductions::prod::ProdFn;
 pub use crate::reductions::sum::SumFn;
 pub use crate::reductions::variance::{VarianceFn, VarianceMeanFn};
-pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WidenedReal, WithIdentity};
+pub use accumulator::{
+    Accumulator, AccumulatorOn, Identity, NoIdentity, SharedWith, Widened, WidenedReal, WithIdentity,
+};
 pub use args::{
     BeforeReduction, Call, Dim, DimDtype, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes,
     Whole, WholeDtype,
 };
 pub use fold::{
-    AccumulatorOf, CommonAndIndex, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn, ResultKind,
-    Results, ResultsOf, Two,
+    AccumulatedBy, AccumulatorOf, CommonAndIndex, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn,
+    ResultKind, Results, ResultsOf, Two,
 };
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};

@@ -252,7 +252,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduce::{AnyFn, ArgmaxFn, SumFn};
+    use crate::reduce::{AccumulatedBy, AnyFn, ArgmaxFn, ArgminFn, MeanFn, SumFn, VarianceFn, VarianceMeanFn};
+    use crate::reductions::{max::MaxFn, min::MinFn};
 
     #[test]
     fn float32_is_summed_in_float64_on_every_device() {
@@ -273,5 +274,36 @@ mod tests {
         assert_eq!(argmax.finish.outputs().collect::<Vec<_>>(), [DType::I64]);
         assert_eq!(argmax.identity, None);
         assert!(symbolic::<ArgmaxFn>(DType::C64).is_none() && symbolic::<AnyFn>(DType::C64).is_some());
+    }
+
+    /// Asserts that a fold accumulates as the other one does whose loops devices run for it, where both have a dtype.
+    fn accumulates_as<F, B>()
+    where
+        F: ReduceFn<Domain: SymFold<F>>,
+        B: ReduceFn<Domain: SymFold<B>>,
+    {
+        assert_eq!(std::any::TypeId::of::<AccumulatedBy<F>>(), std::any::TypeId::of::<B>());
+        let both =
+            DType::ALL.into_iter().filter_map(|dtype| Some((dtype, symbolic::<F>(dtype)?, symbolic::<B>(dtype)?)));
+        let mut n = 0;
+        for (dtype, f, b) in both {
+            assert_eq!(
+                (f.one, f.four, f.merge, f.identity),
+                (b.one, b.four, b.merge, b.identity),
+                "{}, {dtype}",
+                F::NAME
+            );
+            n += 1;
+        }
+        assert!(n >= 4, "{} and {} share dtypes", F::NAME, B::NAME);
+    }
+
+    #[test]
+    fn folds_that_share_loops_accumulate_alike() {
+        accumulates_as::<MaxFn, ArgmaxFn>();
+        accumulates_as::<MinFn, ArgminFn>();
+        accumulates_as::<MeanFn, SumFn>();
+        accumulates_as::<VarianceMeanFn, VarianceFn>();
+        accumulates_as::<SumFn, SumFn>();
     }
 }
