@@ -15,7 +15,7 @@ use super::skinny::{self, FEW, element, finish};
 use super::summed::Summed;
 use super::{Layout, Matrices, Product};
 use crate::isa::{Isa, Kernel};
-use crate::lane_tree::{LANES, merged};
+use crate::lane_tree::{LANES, four_sums, merged};
 use half::bf16;
 use std::mem::MaybeUninit;
 
@@ -233,8 +233,8 @@ unsafe fn four_dots<I: Isa>(runs: [*const u32; 4], x: Column, n: usize) -> [f32;
         }
         first += LANES;
     }
-    let plus = |a: f32, b: f32| a + b;
-    let mut dots = [merged(s0, plus), merged(s1, plus), merged(s2, plus), merged(s3, plus)];
+    // SAFETY: the host has the level.
+    let mut dots = unsafe { four_sums::<I>([s0, s1, s2, s3]) };
     for (dot, run) in dots.iter_mut().zip(runs) {
         for i in whole..n / 2 {
             // SAFETY: `i < n / 2`, and word `i` of the column was widened.

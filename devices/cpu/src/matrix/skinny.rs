@@ -140,6 +140,34 @@ pub(super) unsafe fn finish<C: CpuElement<Repr: Summed>>(
     unsafe { store::<C>(at, 0, value) };
 }
 
+/// The same for a part of a column from a place on.
+///
+/// # Safety
+///
+/// That of [`finish`] for each of its elements.
+#[inline(always)]
+unsafe fn finish_column<C: CpuElement<Repr: Summed>>(
+    ending: &Ending<C::Repr>,
+    c: *mut u8,
+    layout: Layout,
+    [row, col]: [usize; 2],
+    sums: &[C::Repr],
+) {
+    let first = layout.at(row, col);
+    if layout.row == 1 {
+        // A loop of its own, of vectors.
+        for (i, sum) in sums.iter().enumerate() {
+            // SAFETY: the caller's promise, for row `row + i`.
+            unsafe { finish::<C>(ending, c, first.wrapping_add(i as isize), *sum) };
+        }
+        return;
+    }
+    for (i, sum) in sums.iter().enumerate() {
+        // SAFETY: the caller's promise, for row `row + i`.
+        unsafe { finish::<C>(ending, c, first.wrapping_add(layout.row.wrapping_mul(i as isize)), *sum) };
+    }
+}
+
 /// Rows of A are dense runs.
 ///
 /// # Safety
@@ -155,9 +183,10 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
     let columns = columns.as_mut_ptr().cast::<[C::Repr; RUN]>();
     let mut room = MaybeUninit::<[[C::Repr; RUN]; 4]>::uninit();
     let room = room.as_mut_ptr().cast::<[C::Repr; RUN]>();
+    let mut sums = [[zero; ROWS]; FEW];
     for first in (0..m).step_by(ROWS) {
         let rows = ROWS.min(m - first);
-        let mut sums = [[zero; FEW]; ROWS];
+        sums[..n].fill([zero; ROWS]);
         for from in (0..k).step_by(RUN) {
             let length = RUN.min(k - from);
             for col in 0..if lies { 0 } else { n } {
@@ -184,7 +213,7 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
                     // SAFETY: a part of a row of A, which is dense (M1); the room has `RUN` elements.
                     *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room, length) };
                 }
-                for col in 0..n {
+                for (col, sums) in sums.iter_mut().enumerate().take(n) {
                     let bytes = b.at(from, col).wrapping_mul(size_of::<C::Stored>() as isize);
                     let x = match lies {
                         true => at.b.wrapping_offset(bytes).cast::<C::Repr>(),
@@ -193,23 +222,21 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at: Ma
                     if count == 4 {
                         // SAFETY: four runs of `length` elements, and a column of as many.
                         let dots = unsafe { four_dots::<I, C::Repr>(runs, x, length) };
-                        for (sums, dot) in sums[row..].iter_mut().zip(dots) {
-                            sums[col] = sums[col].plus(dot);
+                        for (sum, dot) in sums[row..].iter_mut().zip(dots) {
+                            *sum = sum.plus(dot);
                         }
                         continue;
                     }
-                    for (sums, run) in sums[row..].iter_mut().zip(runs).take(count) {
+                    for (sum, run) in sums[row..].iter_mut().zip(runs).take(count) {
                         // SAFETY: a run of `length` elements, and a column of as many.
-                        sums[col] = sums[col].plus(unsafe { one_dot::<I, C::Repr>(run, x, length) });
+                        *sum = sum.plus(unsafe { one_dot::<I, C::Repr>(run, x, length) });
                     }
                 }
             }
         }
-        for (row, sums) in sums.iter().enumerate().take(rows) {
-            for (col, sum) in sums.iter().enumerate().take(n) {
-                // SAFETY: an element of C, which nobody else uses (M1, M2).
-                unsafe { finish::<C>(&ending, at.c, product.c.at(first + row, col), *sum) };
-            }
+        for (col, sums) in sums.iter().enumerate().take(n) {
+            // SAFETY: as many elements of a column of C, which nobody else uses (M1, M2).
+            unsafe { finish_column::<C>(&ending, at.c, product.c, [first, col], &sums[..rows]) };
         }
     }
 }
@@ -239,7 +266,8 @@ unsafe fn four_dots<I: Isa, R: Summed>([r0, r1, r2, r3]: [*const R; 4], x: *cons
         }
         first += LANES;
     }
-    let mut dots = [merged(s0, R::plus), merged(s1, R::plus), merged(s2, R::plus), merged(s3, R::plus)];
+    // SAFETY: the host has the level.
+    let mut dots = unsafe { R::four_sums::<I>([s0, s1, s2, s3]) };
     for i in whole..n {
         let x = read(x, i);
         for (dot, run) in dots.iter_mut().zip([r0, r1, r2, r3]) {
@@ -338,10 +366,8 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Summed>>(product: &Product, at:
             }
         }
         for col in 0..n {
-            for (row, sum) in column(col).iter().enumerate() {
-                // SAFETY: an element of C, which nobody else uses (M1, M2).
-                unsafe { finish::<C>(&ending, at.c, product.c.at(first + row, col), *sum) };
-            }
+            // SAFETY: as many elements of a column of C, which nobody else uses (M1, M2).
+            unsafe { finish_column::<C>(&ending, at.c, product.c, [first, col], column(col)) };
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The arithmetic of what sums of products are taken in.
 
 use crate::isa::Isa;
+use crate::lane_tree::{self, LANES, merged};
 use monomorph_core::Scalar;
 
 /// A number type that products are summed in.
@@ -11,6 +12,15 @@ pub(super) trait Summed: Copy + Send + Sync + 'static {
     fn times(self, other: Self) -> Self;
     /// `self * factor + addend`, in one instruction where the level has one.
     fn fused<I: Isa>(self, factor: Self, addend: Self) -> Self;
+    /// The sums of sixteen lanes each, [`merged`] in the same order at every level.
+    ///
+    /// # Safety
+    ///
+    /// The host has the level.
+    #[inline(always)]
+    unsafe fn four_sums<I: Isa>([a, b, c, d]: [[Self; LANES]; 4]) -> [Self; 4] {
+        [merged(a, Self::plus), merged(b, Self::plus), merged(c, Self::plus), merged(d, Self::plus)]
+    }
     /// Whether this is an integer of 64 bits whose value, with its sign, fits in 32.
     fn fits_i32(self) -> bool {
         false
@@ -23,8 +33,9 @@ pub(super) trait Summed: Copy + Send + Sync + 'static {
 }
 
 macro_rules! floats {
-    ($($t:ty)*) => {$(
+    ($($t:ty $({ $($function:item)* })?)*) => {$(
         impl Summed for $t {
+            $($($function)*)?
             const ZERO: $t = 0.0;
             fn of(number: Scalar) -> $t {
                 number.to_f64() as $t
@@ -44,7 +55,16 @@ macro_rules! floats {
         }
     )*};
 }
-floats! { f32 f64 }
+floats! {
+    f32 {
+        #[inline(always)]
+        unsafe fn four_sums<I: Isa>(lanes: [[f32; LANES]; 4]) -> [f32; 4] {
+            // SAFETY: the host has the level: the caller's promise.
+            unsafe { lane_tree::four_sums::<I>(lanes) }
+        }
+    }
+    f64
+}
 
 // Modulo a power of two, in which signed and unsigned ones are the same.
 macro_rules! integers {
