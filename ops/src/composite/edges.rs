@@ -8,12 +8,20 @@ use super::pad::{constant_pad_nd, overflow};
 use crate::table::native;
 use monomorph_core::{ErrorKind, Result};
 
-/// `_pad_circular`: beyond the last dimensions, those behind the first two, they start again.
+const RULE: &str = "argument pad has two numbers for each of the last dimensions, 1 to 3; accepted are all but the \
+    first dimension, or the first two";
+
+/// Whether there is a pair of numbers for each dimension but the first one, of channels, or the first two.
+fn fits(ndim: usize, pad: &[i64]) -> bool {
+    pad.len() & 1 == 0 && matches!(ndim.checked_sub(pad.len() / 2), Some(1 | 2))
+}
+
+/// `_pad_circular`: beyond the last dimensions, those behind one of channels and maybe one of a batch, they start
+/// again.
 pub fn pad_circular<C: Callees>(calls: &C, this: &C::Tensor, pad: &[i64]) -> Result<C::Tensor> {
     let t = C::any(this);
-    let want = t.ndim().saturating_sub(2).saturating_mul(2);
-    if pad.len() != want {
-        return Err(ErrorKind::ListLength { arg: "pad", got: pad.len(), want }.into());
+    if !fits(t.ndim(), pad) {
+        return Err(ErrorKind::ArgumentRule { rule: RULE }.into());
     }
     let paddings = Padding::all(t.sizes(), pad);
     for p in &paddings {
@@ -55,12 +63,9 @@ pub fn pad<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], mode: &str, val
             return Err(ErrorKind::UnknownOption { arg: "mode", got: got.into(), accepted }.into());
         }
     };
-    let ndim = C::any(this).ndim();
     let count = pad.len() / 2;
-    if pad.len() & 1 == 1 || !(1..=3).contains(&count) || !matches!(ndim.saturating_sub(count), 1 | 2) {
-        let rule = "argument pad has two numbers for each of the last dimensions, 1 to 3; accepted are all but \
-            the first dimension, or the first two";
-        return Err(ErrorKind::ArgumentRule { rule }.into());
+    if !(1..=3).contains(&count) || !fits(C::any(this).ndim(), pad) {
+        return Err(ErrorKind::ArgumentRule { rule: RULE }.into());
     }
     match (beyond, count) {
         (Beyond::Other, _) => pad_circular(calls, this, pad),

@@ -91,6 +91,20 @@ fn circular_borders_start_again() {
     assert_eq!(list([-1, 2]), [2, 3, 4, 2, 3]);
     assert!(matches!(with([5, 0]).unwrap_err().kind(), ErrorKind::OutOfRange { got: 5, .. }));
     assert!(matches!(with([-3, -2]).unwrap_err().kind(), ErrorKind::OutOfRange { got: -1, .. }));
+    // Without a batch, too.
+    let padded = |sizes: &[i64], pad: &[i64]| {
+        let x = Tensor::<Cpu>::from_slice(&[1i32, 2, 3, 4], sizes).unwrap();
+        let result = called("_pad_circular", vec![x.into(), IValue::Ints(pad.to_vec())])?;
+        Ok::<_, monomorph::Error>(result.downcast::<Cpu>().unwrap().to_vec::<i32>().unwrap())
+    };
+    assert_eq!(padded(&[2, 2], &[1, 0]).unwrap(), [2, 1, 2, 4, 3, 4]);
+    assert_eq!(padded(&[1, 2, 2], &[1, 0, 0, 1]).unwrap(), [2, 1, 2, 4, 3, 4, 2, 1, 2]);
+    for (sizes, pad) in
+        [(&[4][..], &[1, 1][..]), (&[2, 2], &[1, 1, 1, 1]), (&[1, 2, 2], &[1]), (&[1, 1, 2, 2], &[1, 1])]
+    {
+        let error = padded(sizes, pad).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::ArgumentRule { .. }), "{error}");
+    }
 }
 
 fn product(a: &[Scalar], b: &[Scalar]) -> f64 {
