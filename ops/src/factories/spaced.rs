@@ -1,5 +1,6 @@
-//! Numbers at equal distances between two ends: linspace, and logspace, their powers. Elements are computed in double
-//! and rounded once.
+//! Numbers at equal distances between two ends: linspace, and logspace, their powers. Those of linspace are PyTorch's
+//! to the bit: a step, and its multiple added to an end by a fused multiply-add, in float32 for float32, complex64 and
+//! halves, in float64 for all others. The exponents of powers are products and sums in float64, each rounded.
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
@@ -8,6 +9,7 @@ use monomorph_core::{
     Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
     observe, with_element,
 };
+use num_traits::Float;
 
 /// What is asked for, but for the dtype.
 #[derive(Clone, Copy)]
@@ -39,6 +41,42 @@ impl Spaced {
     }
 }
 
+/// Numbers at equal distances, computed in `T`.
+struct Line<T> {
+    start: T,
+    end: T,
+    step: T,
+    /// The number of the last one.
+    last: i64,
+}
+
+impl<T: Float> Line<T> {
+    fn new(start: T, end: T, last: i64) -> Line<T> {
+        Line { start, end, step: (end - start) / Self::number(last), last }
+    }
+
+    fn number(i: i64) -> T {
+        T::from(i).unwrap_or_else(T::nan)
+    }
+
+    /// Number `i`. Both ends are met exactly: the second half counts from the end.
+    fn at(&self, i: i64) -> T {
+        let Line { start, end, step, last } = *self;
+        match i < (last + 1) / 2 {
+            true => step.mul_add(Self::number(i), start),
+            false => (-step).mul_add(Self::number(last - i), end),
+        }
+    }
+}
+
+/// The numbers from `start` to `end`, both of which a tensor of the dtype can hold.
+fn line(dtype: DType, start: f64, end: f64, last: i64) -> impl Fn(i64) -> f64 {
+    let is_single = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::C64);
+    let single = Line::new(start as f32, end as f32, last);
+    let double = Line::new(start, end, last);
+    move |i| if is_single { f64::from(single.at(i)) } else { double.at(i) }
+}
+
 impl Pattern for Spaced {
     fn sizes(&self, dtype: DType) -> Result<DimVec> {
         not_negative("steps", self.steps)?;
@@ -57,35 +95,33 @@ impl Pattern for Spaced {
         Ok(DimVec::from_slice(&[self.steps]))
     }
 
-    /// Both ends are met exactly: the second half counts from the end.
     fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar {
         let held = |number| with_element!(dtype, T => T::from_scalar(number).to_scalar());
         let (start, end, only) = (held(self.start), held(self.end), self.only(dtype));
         let (last, halfway) = (self.steps - 1, self.steps / 2);
+        let (first, second) = (start.to_complex(), end.to_complex());
+        let re = line(dtype, first.re, second.re, last);
+        let im = line(dtype, first.im, second.im, last);
         let base = self.base;
+        // Of powers the ends are subtracted in the dtype, and all else is done in double.
+        let way =
+            if dtype.is_integral(false) { second - first } else { held(Scalar::Complex(second - first)).to_complex() };
         move |i| {
             let i = i as i64;
             if last == 0 {
                 return only;
             }
+            let Some(base) = base else {
+                return if dtype.is_complex() { Complex64::new(re(i), im(i)).into() } else { re(i).into() };
+            };
+            // Both factors are complex, as in PyTorch: an infinite step makes imaginary parts that are no number.
+            let times = |n: i64| way / last as f64 * Complex64::from(n as f64);
+            let exponent = if i < halfway { first + times(i) } else { second - times(last - i) };
             if dtype.is_complex() {
-                let (start, end) = (start.to_complex(), end.to_complex());
-                let step = (end - start) / last as f64;
-                // Of powers both factors are complex, as in PyTorch: an infinite step makes imaginary parts that are no
-                // number.
-                let times = |n: i64| match base {
-                    Some(_) => step * Complex64::from(n as f64),
-                    None => step * n as f64,
-                };
-                let x = if i < halfway { start + times(i) } else { end - times(last - i) };
-                return Scalar::Complex(base.map_or(x, |base| Complex64::from(base).powc(x)));
+                return Complex64::from(base).powc(exponent).into();
             }
-            let (start, end) = (start.to_f64(), end.to_f64());
-            let step = (end - start) / last as f64;
-            let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
-            let x = Scalar::Float(base.map_or(x, |base| base.powf(x)));
             // PyTorch converts each power as it does elements.
-            if base.is_some() { x.cast(dtype) } else { x }
+            Scalar::Float(base.powf(exponent.re)).cast(dtype)
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use monomorph::ops::options::*;
 use monomorph::prelude::FactoryConstructors as _;
-use monomorph::{Cpu, DType, DeviceHandle, MemoryFormat, Meta, Scalar, Tensor};
+use monomorph::{Cpu, DType, DeviceHandle, MemoryFormat, Meta, Scalar, Tensor, bf16, f16};
 use monomorph_testsuite::layout::{Layout, convert, samples, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
@@ -143,6 +143,30 @@ fn ranges_count_as_a_loop_does() {
     assert!(monomorph::ops::arange(f64::NAN).is_err());
     assert!(monomorph::ops::arange(f64::INFINITY).is_err());
     assert!(monomorph::ops::arange(i64::MAX).is_err());
+}
+
+/// The bits are those of PyTorch 2.15 on x86-64, which rounds a multiple of the step and its sum with an end once.
+#[test]
+fn numbers_between_ends_have_the_bits_of_pytorch() {
+    let between = |start: f64, end: f64, steps, dtype| {
+        let options = Linspace { dtype: Some(dtype), ..Default::default() };
+        monomorph::ops::linspace_with(start, end, steps, options).expect("numbers")
+    };
+    let single = between(-4.0, 3.999_877_929_687_5, 51, DType::F32).to_vec::<f32>().expect("float32");
+    assert_eq!(
+        [7, 9, 25, 43].map(|i: usize| single[i].to_bits() as i32),
+        [-1_070_050_765, -1_071_392_921, -1_199_611_904, 1_077_432_371]
+    );
+    let halves = |dtype| between(-1.7, 2.3, 7, dtype);
+    let bits: Vec<_> = halves(DType::F16).to_vec::<f16>().expect("float16").into_iter().map(f16::to_bits).collect();
+    assert_eq!(bits, [-16691i16, -17374, -18979, 13518, 15293, 16009, 16538].map(|x| x as u16));
+    let bits: Vec<_> = halves(DType::BF16).to_vec::<bf16>().expect("bfloat16").into_iter().map(bf16::to_bits).collect();
+    assert_eq!(bits, [-16422i16, -16507, -16707, 16024, 16247, 16337, 16403].map(|x| x as u16));
+    let double = between(-1.7, 2.3, 7, DType::F64).to_vec::<f64>().expect("float64");
+    assert_eq!(double[2].to_bits() as i64, -4_623_095_137_483_393_160);
+    // With a product that is rounded, too, one number of each would be 1 less.
+    let whole = |end| between(-40.0, end, 7, DType::I32).to_vec::<i32>().expect("int32");
+    assert_eq!((whole(12.0), whole(18.0)), (vec![-40, -31, -22, -13, -5, 3, 12], vec![-40, -30, -20, -10, -1, 8, 18]));
 }
 
 #[test]

@@ -353,6 +353,18 @@ fn searches_count_what_comes_before() {
     assert!(error.to_string().starts_with("searchsorted: argument self has tensors of sizes"), "{error}");
 }
 
+/// Points that lie on edges, of which each is PyTorch's to the bit.
+#[test]
+fn points_on_edges_are_in_the_bins_of_pytorch() {
+    let points: Vec<f32> = (0..256u16).map(|i| f32::from(i) / 32.0 - 4.0).collect();
+    let (counts, _) = Tensor::<Cpu>::from_slice(&points, [256])
+        .and_then(|points| points.histogram_with(Histogram { bins: 50, ..Default::default() }))
+        .unwrap();
+    let six: Vec<_> = (0..50).filter(|&bin| counts.at::<f32>([bin]).unwrap() == 6.0).collect();
+    assert_eq!(six, [0, 10, 20, 29, 40, 49]);
+    assert_eq!(counts.sum(..).unwrap().at::<f32>(()).unwrap(), 256.0);
+}
+
 #[test]
 fn bins_are_counted() {
     let x = tensor![0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0, f32::NAN];
